@@ -27,7 +27,10 @@ def check_all(cases: Iterable[T], check: Callable[[T], object], name: Callable[[
 
 
 def in_two_tiers(cases: Iterable[T], n_fast: int = 1) -> pytest.MarkDecorator:
-    """Parametrise a test with `cases`: the first of them, and all others where slow tests run."""
+    """Parametrise a test with `cases`: the first of them, and the others where slow tests run.
+
+    A negative `n_fast` counts the slow ones from the end, as in a slice.
+    """
     cases = list(cases)
     parts = [
         pytest.param(cases[:n_fast], id="first"),

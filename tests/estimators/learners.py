@@ -11,7 +11,13 @@ from estimators.base import StreamClassifier
 
 
 class Logistic(StreamClassifier):
-    """Online logistic regression, one model per label, in plain NumPy."""
+    """Online logistic regression, one model per label, in plain NumPy.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features + 1, n_labels)
+        Weights, and last the intercepts.
+    """
 
     _learns_unknown = True
 

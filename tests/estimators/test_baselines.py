@@ -1,11 +1,10 @@
 from collections import deque
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators.baselines import (
     LastLabelsClassifier,
@@ -14,22 +13,10 @@ from estimators.baselines import (
     PrevalenceClassifier,
     PriorLabelsClassifier,
 )
-from estimators.checks import stream_checks
 from estimators.meta.prevalence_threshold import PrevalenceThreshold
 from tests.estimators import published
 from tests.estimators.slow_prevalence import SlowRule
-
-BASELINES = [
-    LastLabelsClassifier(),
-    PriorLabelsClassifier(),
-    PriorLabelsClassifier(start="first-positive"),
-    MeanLabelsClassifier(),
-    MeanLabelsClassifier(start="first-positive"),
-    PrevalenceClassifier(),
-    NearestRowClassifier(),
-    NearestRowClassifier(metric="cosine", zero_similarity=1),
-]
-FORGETS = {"check_accumulates_over_calls": "it knows the last rows only, by definition"}
+from tests.loops import check_all
 
 
 def stream(n_rows=150, seed=0):
@@ -37,19 +24,6 @@ def stream(n_rows=150, seed=0):
     # few values: many rows are equal, many are zero, many distances tie
     X = rng.integers(-1, 2, size=(n_rows, 5)) * (rng.random((n_rows, 5)) < 0.4)
     return X.astype(float), (rng.random((n_rows, 3)) < [0.2, 0.5, 0.8]).astype(int)
-
-
-@pytest.mark.parametrize("estimator", BASELINES, ids=repr)
-def test_baselines_pass_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", [*BASELINES, NearestRowClassifier(window=7)], ids=repr)
-def test_baselines_keep_the_laws(estimator):
-    forgets = isinstance(estimator, LastLabelsClassifier) or getattr(estimator, "window", 1000) < 40
-    for one, check in stream_checks(estimator, expected_failed_checks=FORGETS if forgets else None):
-        check(one)
 
 
 # ------------------------------------------------------------------- oracles
@@ -133,16 +107,19 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("sizes", [[150], [1] * 150, [4, 1, 60, 85]], ids=["whole", "rows", "uneven"])
-@pytest.mark.parametrize(("learner", "oracle"), CASES, ids=[repr(learner) for learner, _ in CASES])
-def test_test_then_train_decides_as_the_slow_loop(learner, oracle, sizes, convert):
-    X, Y = stream()
-    expected = loop(oracle(), X, Y)
-    learner = clone(learner)
-    cuts = np.cumsum([0, *sizes])
-    parts = [learner.predict_then_fit(convert(X[a:b]), Y[a:b])[0] for a, b in pairwise(cuts)]
-    assert np.array_equal(np.vstack(parts), expected)
+def test_test_then_train_decides_as_the_slow_loop():
+    def check(convert, sizes, learner, oracle):
+        X, Y = stream()
+        expected = loop(oracle(), X, Y)
+        learner = clone(learner)
+        cuts = np.cumsum([0, *sizes])
+        parts = [learner.predict_then_fit(convert(X[a:b]), Y[a:b])[0] for a, b in pairwise(cuts)]
+        assert np.array_equal(np.vstack(parts), expected)
+
+    check_all(
+        product([np.asarray, sparse.csr_array], [[150], [1] * 150, [4, 1, 60, 85]], CASES),
+        lambda case: check(case[0], case[1], *case[2]),
+    )
 
 
 @pytest.mark.parametrize("start", ["first-row", "first-positive"])
@@ -207,24 +184,26 @@ def test_rows_of_thousands_of_columns_stay_sparse():
     assert np.array_equal(learner.predict(X), np.eye(50, dtype=int))
 
 
-@pytest.mark.parametrize(
-    ("learner", "message"),
-    [
-        (PriorLabelsClassifier("first"), "start must be one of 'first-row', 'first-positive'. Got 'first' instead"),
-        (MeanLabelsClassifier(None), "start must be"),
-        (NearestRowClassifier(0), "window must be an integer of at least 1. Got 0 instead"),
-        (NearestRowClassifier(2.5), "window must be"),
-        (NearestRowClassifier(True), "window must be"),
-        (
-            NearestRowClassifier(metric="manhattan"),
-            "metric must be one of 'euclidean', 'cosine'. Got 'manhattan' instead",
-        ),
-        (NearestRowClassifier(zero_similarity=0.5), "zero_similarity must be 0 or 1. Got 0.5 instead"),
-    ],
-)
-def test_wrong_parameters_are_refused(learner, message):
-    with pytest.raises(ValueError, match=message):
-        learner.fit(*stream(10))
+def test_wrong_parameters_are_refused():
+    def check(learner, message):
+        with pytest.raises(ValueError, match=message):
+            learner.fit(*stream(10))
+
+    check_all(
+        [
+            (PriorLabelsClassifier("first"), "start must be one of 'first-row', 'first-positive'. Got 'first' instead"),
+            (MeanLabelsClassifier(None), "start must be"),
+            (NearestRowClassifier(0), "window must be an integer of at least 1. Got 0 instead"),
+            (NearestRowClassifier(2.5), "window must be"),
+            (NearestRowClassifier(True), "window must be"),
+            (
+                NearestRowClassifier(metric="manhattan"),
+                "metric must be one of 'euclidean', 'cosine'. Got 'manhattan' instead",
+            ),
+            (NearestRowClassifier(zero_similarity=0.5), "zero_similarity must be 0 or 1. Got 0.5 instead"),
+        ],
+        lambda case: check(*case),
+    )
 
 
 # ----------------------------------------------------------- published tables

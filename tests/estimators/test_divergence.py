@@ -1,6 +1,7 @@
 """Numbers that diverge inside a step: the learner refuses to go on until it is fitted again."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from estimators import (
     StreamPipeline,
 )
 from estimators._check_data import stream
+from tests.loops import check_all
 
 A, B, TEST = stream().parts(40, 40)
 HUGE = np.full((2, 6), 1e200)
@@ -126,26 +128,28 @@ def test_a_learner_that_is_copied_first_goes_on():
     assert np.array_equal(learner.partial_fit(*B).sums_, Copied().fit(*A).partial_fit(*B).sums_)
 
 
-@pytest.mark.parametrize(
-    "meta",
-    [
-        BinaryRelevance(Sums()),
-        ClassifierChain(Sums()),
-        GOOWEMLClassifier(Sums(), chunk_size=1),
-        LabelCombination(Sums()),
-        PragmaThreshold(Sums()),
-        PrequentialStack([("mean", MeanLabelsClassifier()), ("sums", Sums())]),
-        StreamPipeline([("scale", StandardScaler(with_mean=False, with_std=False)), ("learn", Sums())]),
-    ],
-    ids=lambda meta: type(meta).__name__,
-)
-def test_a_meta_estimator_refuses_with_the_learner_inside_until_it_is_fitted_again(meta):
-    learner = clone(meta).partial_fit(*A)
-    _diverge(learner)
-    for call in (lambda: learner.predict(TEST.X), lambda: learner.partial_fit(*B)):
-        with pytest.raises(DivergedError, match="has diverged: call `fit`"):
-            call()
-    assert np.array_equal(learner.fit(*B).predict_proba(TEST.X), clone(meta).fit(*B).predict_proba(TEST.X))
+def test_a_meta_estimator_refuses_with_the_learner_inside_until_it_is_fitted_again():
+    def check(meta):
+        learner = clone(meta).partial_fit(*A)
+        _diverge(learner)
+        for call in (lambda: learner.predict(TEST.X), lambda: learner.partial_fit(*B)):
+            with pytest.raises(DivergedError, match="has diverged: call `fit`"):
+                call()
+        assert np.array_equal(learner.fit(*B).predict_proba(TEST.X), clone(meta).fit(*B).predict_proba(TEST.X))
+
+    check_all(
+        [
+            BinaryRelevance(Sums()),
+            ClassifierChain(Sums()),
+            GOOWEMLClassifier(Sums(), chunk_size=1),
+            LabelCombination(Sums()),
+            PragmaThreshold(Sums()),
+            PrequentialStack([("mean", MeanLabelsClassifier()), ("sums", Sums())]),
+            StreamPipeline([("scale", StandardScaler(with_mean=False, with_std=False)), ("learn", Sums())]),
+        ],
+        check,
+        lambda meta: type(meta).__name__,
+    )
 
 
 # -------------------------------------------------------------- around a network
@@ -183,15 +187,16 @@ def _call(learner, method, X, mask):
     return getattr(learner, method)(X, B.Y, **masks)
 
 
-@pytest.mark.parametrize("method", ["partial_fit", "predict_then_fit"])
-@pytest.mark.parametrize("name", AROUND)
-def test_features_too_large_for_a_network_inside_change_nothing(name, method, monkeypatch):
-    monkeypatch.setattr("estimators.meta.label_combination.BLOCK", 8)
-    learner, twin = (clone(AROUND[name]).partial_fit(*A) for _ in range(2))
-    with pytest.raises(ValueError, match="X must fit float32"):
-        _call(learner, method, *spoilt(1e300))
-    assert np.array_equal(learner.predict_proba(TEST.X), twin.predict_proba(TEST.X))
-    assert np.array_equal(learner.partial_fit(*B).predict_proba(TEST.X), twin.partial_fit(*B).predict_proba(TEST.X))
+def test_features_too_large_for_a_network_inside_change_nothing(monkeypatch):
+    def check(method, name):
+        monkeypatch.setattr("estimators.meta.label_combination.BLOCK", 8)
+        learner, twin = (clone(AROUND[name]).partial_fit(*A) for _ in range(2))
+        with pytest.raises(ValueError, match="X must fit float32"):
+            _call(learner, method, *spoilt(1e300))
+        assert np.array_equal(learner.predict_proba(TEST.X), twin.predict_proba(TEST.X))
+        assert np.array_equal(learner.partial_fit(*B).predict_proba(TEST.X), twin.partial_fit(*B).predict_proba(TEST.X))
+
+    check_all(product(["partial_fit", "predict_then_fit"], AROUND), lambda case: check(*case))
 
 
 def test_features_too_large_for_a_network_inside_are_refused_while_rows_have_weights():
@@ -201,16 +206,17 @@ def test_features_too_large_for_a_network_inside_are_refused_while_rows_have_wei
     assert np.array_equal(learner.predict_proba(TEST.X), twin.predict_proba(TEST.X))
 
 
-@pytest.mark.parametrize("method", ["partial_fit", "predict_then_fit"])
-@pytest.mark.parametrize("name", AROUND)
-def test_a_network_that_diverges_inside_asks_for_fit(name, method):
-    learner = clone(AROUND[name]).partial_fit(*A)
-    with pytest.raises(DivergedError, match="The network diverged at row"):
-        _call(learner, method, *spoilt(1e30))
-    for call in (lambda: learner.predict(TEST.X), lambda: learner.partial_fit(*B)):
-        with pytest.raises(DivergedError, match="has diverged: call `fit`"):
-            call()
-    assert np.array_equal(learner.fit(*B).predict_proba(TEST.X), clone(AROUND[name]).fit(*B).predict_proba(TEST.X))
+def test_a_network_that_diverges_inside_asks_for_fit():
+    def check(method, name):
+        learner = clone(AROUND[name]).partial_fit(*A)
+        with pytest.raises(DivergedError, match="The network diverged at row"):
+            _call(learner, method, *spoilt(1e30))
+        for call in (lambda: learner.predict(TEST.X), lambda: learner.partial_fit(*B)):
+            with pytest.raises(DivergedError, match="has diverged: call `fit`"):
+                call()
+        assert np.array_equal(learner.fit(*B).predict_proba(TEST.X), clone(AROUND[name]).fit(*B).predict_proba(TEST.X))
+
+    check_all(product(["partial_fit", "predict_then_fit"], AROUND), lambda case: check(*case))
 
 
 def test_a_network_that_diverges_in_a_later_block_asks_for_fit(monkeypatch):

@@ -1,5 +1,7 @@
 """scikit-learn's scorers, cross-validation and ensembles, given learners of one, two and three labels."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -28,6 +30,7 @@ from estimators import (
     PriorLabelsClassifier,
     ReplayClassifier,
 )
+from tests.loops import check_all
 
 LEARNERS = [
     NearestRowClassifier(20),
@@ -53,53 +56,56 @@ def _of_name(value):
     return type(value).__name__ + ("" if inner is None else f"({type(inner).__name__})")
 
 
-@pytest.fixture
 def data(n_labels):
     rng = np.random.default_rng(n_labels)
     X = rng.random((90, 4))
     return X, (X[:, :n_labels] + 0.2 * rng.normal(size=(90, n_labels)) > 0.5).astype(int)
 
 
-every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=_of_name)
-every_width = pytest.mark.parametrize("n_labels", WIDTHS)
+def every_learner(check, *others):
+    """Run a check on every learner, with every combination of other values."""
+    check_all(product(LEARNERS, *others), lambda case: check(*case), lambda case: f"{_of_name(case[0])} {case[1:]}")
 
 
-@every_learner
-@every_width
-def test_classes_of_labels_are_a_table_of_0_and_1(learner, data, n_labels):
-    classes = clone(learner).fit(*data).classes_
-    assert isinstance(classes, np.ndarray)
-    assert classes.tolist() == [[0, 1]] * n_labels
+def test_classes_of_labels_are_a_table_of_0_and_1():
+    def check(learner, n_labels):
+        classes = clone(learner).fit(*data(n_labels)).classes_
+        assert isinstance(classes, np.ndarray)
+        assert classes.tolist() == [[0, 1]] * n_labels
+
+    every_learner(check, WIDTHS)
 
 
-@every_learner
-def test_classes_of_one_class_a_row_are_its_sorted_values(learner):
-    X = np.random.default_rng(0).random((60, 4))
-    assert clone(learner).fit(X, np.where(X[:, 0] > 0.5, "high", "low")).classes_.tolist() == ["high", "low"]
+def test_classes_of_one_class_a_row_are_its_sorted_values():
+    def check(learner):
+        X = np.random.default_rng(0).random((60, 4))
+        assert clone(learner).fit(X, np.where(X[:, 0] > 0.5, "high", "low")).classes_.tolist() == ["high", "low"]
+
+    every_learner(check)
 
 
-@every_learner
-@every_width
-@pytest.mark.parametrize("name", ["roc_auc", "average_precision"])
-def test_named_scorers_of_probabilities_are_the_scores(learner, name, data, n_labels):
-    X, Y = data
-    fitted = clone(learner).fit(X, Y)
-    wanted = SCORES[name](Y, fitted.predict_proba(X))
-    assert get_scorer(name)(fitted, X, Y) == pytest.approx(wanted)
-    assert make_scorer(SCORES[name], response_method="predict_proba")(fitted, X, Y) == pytest.approx(wanted)
+def test_named_scorers_of_probabilities_are_the_scores():
+    def check(learner, n_labels, name):
+        X, Y = data(n_labels)
+        fitted = clone(learner).fit(X, Y)
+        wanted = SCORES[name](Y, fitted.predict_proba(X))
+        assert get_scorer(name)(fitted, X, Y) == pytest.approx(wanted)
+        assert make_scorer(SCORES[name], response_method="predict_proba")(fitted, X, Y) == pytest.approx(wanted)
+
+    every_learner(check, WIDTHS, ["roc_auc", "average_precision"])
 
 
-@every_learner
-@every_width
-@pytest.mark.parametrize("name", ["accuracy", "f1_macro"])
-def test_cross_validated_scores_are_those_of_each_fold(learner, name, data, n_labels):
-    X, Y = data
-    scorer = make_scorer(SCORES["f1_macro"]) if name == "f1_macro" else name
-    wanted = [
-        SCORES[name](Y[test], clone(learner).fit(X[train], Y[train]).predict(X[test]))
-        for train, test in KFold(3).split(X)
-    ]
-    assert cross_val_score(learner, X, Y, scoring=scorer, cv=KFold(3), error_score="raise").tolist() == wanted
+def test_cross_validated_scores_are_those_of_each_fold():
+    def check(learner, n_labels, name):
+        X, Y = data(n_labels)
+        scorer = make_scorer(SCORES["f1_macro"]) if name == "f1_macro" else name
+        wanted = [
+            SCORES[name](Y[test], clone(learner).fit(X[train], Y[train]).predict(X[test]))
+            for train, test in KFold(3).split(X)
+        ]
+        assert cross_val_score(learner, X, Y, scoring=scorer, cv=KFold(3), error_score="raise").tolist() == wanted
+
+    every_learner(check, WIDTHS, ["accuracy", "f1_macro"])
 
 
 @pytest.mark.parametrize("name", ["neg_log_loss", "neg_brier_score"])
@@ -116,43 +122,45 @@ def test_scorers_of_one_label_take_its_probability(name):
     assert get_scorer(name)(fitted, X, Y) == pytest.approx(wanted[name])
 
 
-@every_learner
-@every_width
-@pytest.mark.parametrize("method", ["predict", "predict_proba"])
-def test_cross_validated_predictions_are_those_of_each_fold(learner, method, data, n_labels):
-    X, Y = data
-    got = cross_val_predict(learner, X, Y, method=method, cv=KFold(3))
-    wanted = np.vstack(
-        [getattr(clone(learner).fit(X[train], Y[train]), method)(X[test]) for train, test in KFold(3).split(X)]
-    )
-    np.testing.assert_array_equal(got, wanted)
+def test_cross_validated_predictions_are_those_of_each_fold():
+    def check(learner, n_labels, method):
+        X, Y = data(n_labels)
+        got = cross_val_predict(learner, X, Y, method=method, cv=KFold(3))
+        wanted = np.vstack(
+            [getattr(clone(learner).fit(X[train], Y[train]), method)(X[test]) for train, test in KFold(3).split(X)]
+        )
+        np.testing.assert_array_equal(got, wanted)
+
+    every_learner(check, WIDTHS, ["predict", "predict_proba"])
 
 
-@every_width
-def test_cross_validation_of_more_labels_than_some_fold_has_warns_of_nothing(n_labels):
-    X = np.random.default_rng(0).random((30, 4))
-    Y = np.zeros((30, n_labels), dtype=int)
-    Y[:10, 0] = 1
-    assert cross_val_predict(NearestRowClassifier(), X, Y, method="predict_proba", cv=KFold(3)).shape == Y.shape
+def test_cross_validation_of_more_labels_than_some_fold_has_warns_of_nothing():
+    def check(n_labels):
+        X = np.random.default_rng(0).random((30, 4))
+        Y = np.zeros((30, n_labels), dtype=int)
+        Y[:10, 0] = 1
+        assert cross_val_predict(NearestRowClassifier(), X, Y, method="predict_proba", cv=KFold(3)).shape == Y.shape
+
+    check_all(WIDTHS, check)
 
 
-@every_learner
-@every_width
-@pytest.mark.parametrize("method", ["predict", "predict_proba"])
-def test_stacking_learns_from_cross_validated_predictions(learner, method, data, n_labels):
-    X, Y = data
-    target = Y.ravel() if n_labels == 1 else Y
+def test_stacking_learns_from_cross_validated_predictions():
+    def check(learner, n_labels, method):
+        X, Y = data(n_labels)
+        target = Y.ravel() if n_labels == 1 else Y
 
-    def columns(predictions):
-        table = predictions.reshape(len(X), -1)
-        # of two columns, scikit-learn leaves out the first: right for two classes, a loss for two labels
-        return table[:, 1:] if method == "predict_proba" and n_labels <= 2 else table
+        def columns(predictions):
+            table = predictions.reshape(len(X), -1)
+            # of two columns, scikit-learn leaves out the first: right for two classes, a loss for two labels
+            return table[:, 1:] if method == "predict_proba" and n_labels <= 2 else table
 
-    stack = StackingClassifier([("one", learner)], KNeighborsClassifier(), cv=KFold(3), stack_method=method)
-    outside = cross_val_predict(learner, X, target, method=method, cv=KFold(3))
-    final = KNeighborsClassifier().fit(columns(outside), target)
-    wanted = final.predict(columns(getattr(clone(learner).fit(X, target), method)(X)))
-    np.testing.assert_array_equal(stack.fit(X, target).predict(X), wanted)
+        stack = StackingClassifier([("one", learner)], KNeighborsClassifier(), cv=KFold(3), stack_method=method)
+        outside = cross_val_predict(learner, X, target, method=method, cv=KFold(3))
+        final = KNeighborsClassifier().fit(columns(outside), target)
+        wanted = final.predict(columns(getattr(clone(learner).fit(X, target), method)(X)))
+        np.testing.assert_array_equal(stack.fit(X, target).predict(X), wanted)
+
+    every_learner(check, WIDTHS, ["predict", "predict_proba"])
 
 
 def test_a_stream_of_one_label_is_one_class_a_row_for_other_estimators():
@@ -168,10 +176,12 @@ def test_a_stream_of_one_label_is_one_class_a_row_for_other_estimators():
     np.testing.assert_array_equal(of_labels.predict_proba(X)[:, 0].argsort(), inner[:, 1].argsort())
 
 
-@every_width
-def test_calibration_of_each_label_is_calibration_of_one_class_a_row(data, n_labels):
-    X, Y = data
-    calibrated = CalibratedClassifierCV(NearestRowClassifier(20), cv=KFold(3))
-    together = MultiOutputClassifier(calibrated).fit(X, Y).predict_proba(X)
-    for j, proba in enumerate(together):
-        np.testing.assert_array_equal(proba, clone(calibrated).fit(X, Y[:, j]).predict_proba(X))
+def test_calibration_of_each_label_is_calibration_of_one_class_a_row():
+    def check(n_labels):
+        X, Y = data(n_labels)
+        calibrated = CalibratedClassifierCV(NearestRowClassifier(20), cv=KFold(3))
+        together = MultiOutputClassifier(calibrated).fit(X, Y).predict_proba(X)
+        for j, proba in enumerate(together):
+            np.testing.assert_array_equal(proba, clone(calibrated).fit(X, Y[:, j]).predict_proba(X))
+
+    check_all(WIDTHS, check)

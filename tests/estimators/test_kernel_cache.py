@@ -1,4 +1,7 @@
-"""Compiled kernels follow their sources, in a folder that is shared, renewed and tidied."""
+"""Compiled kernels follow their sources, in a folder that is shared, renewed and tidied.
+
+Tests that compile in processes of their own take seconds each: but for one, they are slow.
+"""
 
 import ast
 import json
@@ -101,6 +104,7 @@ def test_a_second_process_compiles_nothing(copy):
     assert call(copy) == [2, 1, 0]
 
 
+@pytest.mark.slow
 def test_an_edited_callee_is_compiled_into_its_caller_and_the_older_folder_goes(copy):
     assert call(copy) == [2, 0, 1]
     before = folders(in_tree(copy))
@@ -111,6 +115,7 @@ def test_an_edited_callee_is_compiled_into_its_caller_and_the_older_folder_goes(
     assert before != after
 
 
+@pytest.mark.slow
 def test_a_folder_is_kept_for_as_long_as_a_process_uses_it(copy):
     code = "print(json.dumps(call(1)), flush=True); input(); print(json.dumps(call(1.0)))"
     older = start(copy, code)
@@ -130,6 +135,7 @@ def finish_after_enter(process: subprocess.Popen) -> str:
     return output
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_of_sources_that_changed_meanwhile(copy):
     process = start(copy, "print('imported', flush=True); input(); print(json.dumps(call(1)))")
     assert process.stdout.readline() == "imported\n"
@@ -139,6 +145,7 @@ def test_nothing_is_kept_of_sources_that_changed_meanwhile(copy):
     assert call(copy) == [11, 0, 1]
 
 
+@pytest.mark.slow
 def test_settings_that_change_machine_code_have_a_folder_of_their_own(copy):
     code = "import numpy as np\nfrom estimators._kernels.toy_outer import beyond\nbeyond(np.zeros(3))"
     finish(start(copy, code))
@@ -147,6 +154,7 @@ def test_settings_that_change_machine_code_have_a_folder_of_their_own(copy):
     assert len(folders(in_tree(copy))) == 2
 
 
+@pytest.mark.slow
 def test_folders_of_others_go_once_they_were_unused_for_long(copy, tmp_path):
     place = tmp_path / "chosen"
     ages = {"old": 2 * UNUSED_DAYS, "strange": 2 * UNUSED_DAYS, "new": 0}
@@ -169,6 +177,7 @@ def test_folders_of_others_go_once_they_were_unused_for_long(copy, tmp_path):
     assert elsewhere.exists()
 
 
+@pytest.mark.slow
 def test_the_folder_that_the_user_chose_holds_everything(copy, tmp_path):
     place = tmp_path / "chosen"
     assert call(copy, NUMBA_CACHE_DIR=place) == [2, 0, 1]
@@ -177,6 +186,7 @@ def test_the_folder_that_the_user_chose_holds_everything(copy, tmp_path):
     assert not list(copy.glob("**/*.nb?"))
 
 
+@pytest.mark.slow
 def test_a_package_that_cannot_be_written_uses_the_users_cache(copy, tmp_path):
     in_tree(copy).write_text("a file where the folder would be")
     assert call(copy, XDG_CACHE_HOME=tmp_path / "home") == [2, 0, 1]
@@ -184,6 +194,7 @@ def test_a_package_that_cannot_be_written_uses_the_users_cache(copy, tmp_path):
     assert len(folders(tmp_path / "home" / "mlstream")) == 1
 
 
+@pytest.mark.slow
 def test_without_a_writable_place_a_warning_names_it_and_kernels_work(copy, tmp_path):
     place = tmp_path / "file"
     place.touch()
@@ -194,6 +205,7 @@ def test_without_a_writable_place_a_warning_names_it_and_kernels_work(copy, tmp_
     assert "NUMBA_CACHE_DIR" in errors
 
 
+@pytest.mark.slow
 def test_files_that_were_cut_are_compiled_anew(copy):
     call(copy)
     for file in in_tree(copy).glob("**/*.nb?"):
@@ -202,6 +214,7 @@ def test_files_that_were_cut_are_compiled_anew(copy):
     assert call(copy) == [2, 1, 0]
 
 
+@pytest.mark.slow
 def test_processes_that_compile_for_several_types_at_once_lose_nothing(copy):
     values = ("1", "1.0", "1j", "True")
     together = [start(copy, f"print(call({x})[0])") for x in values]
@@ -210,6 +223,7 @@ def test_processes_that_compile_for_several_types_at_once_lose_nothing(copy):
         assert finish(start(copy, f"print(call({x})[1:])"))[0].strip() == "[1, 0]"
 
 
+@pytest.mark.slow
 def test_without_compilation_there_is_no_folder(copy):
     output = finish(start(copy, "print(outer(1), type(outer).__name__)", NUMBA_DISABLE_JIT=1))[0]
     assert output.split() == ["2", "function"]

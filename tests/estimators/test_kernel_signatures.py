@@ -15,6 +15,7 @@ from estimators._kernels.sorting import order_descending
 from estimators._kernels.watching import count_compiled
 from estimators._typing import Array
 from estimators.strategies import STRATEGIES, make_strategy
+from tests.loops import check_all, in_two_tiers
 
 
 class Pair(NamedTuple):
@@ -118,6 +119,10 @@ def test_keys_come_from_the_greatest_to_the_least_and_equal_ones_stay_in_order(k
     assert np.array_equal(ordered(np.array(keys, float)), expected)
 
 
+# it fits trees of scikit-learn, for seconds
+COSTLY = ("ContextWindow",)
+
+
 def layouts_of(X):
     read_only, wide = X.copy(), sparse.csr_array(X)
     read_only.flags.writeable = False
@@ -131,21 +136,24 @@ def layouts_of_labels(Y):
     yield from (Y.astype(np.int64), Y.astype(bool), Y.astype(float), np.asfortranarray(Y), Y.tolist(), read_only)
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
-def test_rows_of_other_types_and_layouts_compile_nothing(name):
-    X = np.random.default_rng(0).random((60, 6))
-    Y = (X[:, :3] > 0.5).astype(np.uint8)
+@in_two_tiers([*(name for name in STRATEGIES if name not in COSTLY), *COSTLY], n_fast=-len(COSTLY))
+def test_rows_of_other_types_and_layouts_compile_nothing(cases):
+    def check(name):
+        X = np.random.default_rng(0).random((60, 6))
+        Y = (X[:, :3] > 0.5).astype(np.uint8)
 
-    def call(X, Y):
-        learner = make_strategy(name)
-        learner.predict_then_fit(X, Y)
-        learner.predict(X)
+        def call(X, Y):
+            learner = make_strategy(name)
+            learner.predict_then_fit(X, Y)
+            learner.predict(X)
 
-    call(X, Y)
-    call(sparse.csr_array(X), Y)
-    with count_compiled() as counted:
-        for rows in layouts_of(X):
-            call(rows, Y)
-        for labels in layouts_of_labels(Y):
-            call(X, labels)
-    assert counted() == 0
+        call(X, Y)
+        call(sparse.csr_array(X), Y)
+        with count_compiled() as counted:
+            for rows in layouts_of(X):
+                call(rows, Y)
+            for labels in layouts_of_labels(Y):
+                call(X, labels)
+        assert counted() == 0
+
+    check_all(cases, check)

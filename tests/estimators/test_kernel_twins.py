@@ -9,9 +9,8 @@ and the reason, with colons between.
 import ast
 from pathlib import Path
 
-import pytest
-
 from estimators._kernels.cache import KERNELS, ROOT
+from tests.loops import check_all
 
 TESTS = Path(__file__).parents[1]
 COVERED = "covered.txt"
@@ -58,18 +57,23 @@ def without_twin(folder, mirror):
     return {name for name in compiled_modules(folder) if not {f"test_{name}.py", others.get(name)} & tests}
 
 
-@pytest.mark.parametrize("folder", KERNELS)
-def test_every_module_is_compared_with_a_slow_twin(folder):
-    assert without_twin(ROOT / folder, mirror_of(folder)) == set()
+def test_every_module_is_compared_with_a_slow_twin():
+    def check(folder):
+        assert without_twin(ROOT / folder, mirror_of(folder)) == set()
+
+    check_all(KERNELS, check)
 
 
-@pytest.mark.parametrize("folder", KERNELS)
-def test_every_line_of_a_table_is_needed(folder):
-    mirror = mirror_of(folder)
-    for module, test in covered(mirror).items():
-        assert module in compiled_modules(ROOT / folder)
-        assert f"test_{module}.py" not in twins(mirror)
-        assert test in twins(mirror)
+def test_every_line_of_a_table_is_needed():
+    def check(folder):
+        mirror = mirror_of(folder)
+        modules, tests = compiled_modules(ROOT / folder), twins(mirror)
+        for module, test in covered(mirror).items():
+            assert module in modules
+            assert f"test_{module}.py" not in tests
+            assert test in tests
+
+    check_all(KERNELS, check)
 
 
 def test_a_module_without_a_twin_is_found(tmp_path):

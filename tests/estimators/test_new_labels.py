@@ -2,6 +2,7 @@
 
 import inspect
 from copy import deepcopy
+from itertools import product
 
 import numpy as np
 import pytest
@@ -52,6 +53,7 @@ from estimators import (
 )
 from estimators._check_data import REFUSED, Fragile
 from estimators._new_labels import set_choice
+from tests.loops import check_all, in_two_tiers
 
 # a classifier of scikit-learn that has learnt one value of a label only
 pytestmark = pytest.mark.filterwarnings("ignore:(divide by zero|invalid value):RuntimeWarning")
@@ -107,6 +109,8 @@ GROWING = {
     "GDumb": GDumbClassifier(MeanLabelsClassifier(), size=40, epochs=2, random_state=0),
     "GDumb with the task": GDumbClassifier(StreamRidgeClassifier(), size=40, epochs=2, random_state=0),
 }
+# those of scikit-learn, a second or more each
+COSTLY = ("bayes", "chains", "context of tasks", "seeded")
 DRAWING = {
     "linear": OnlineNeuralClassifier(random_state=0),
     "targeted": OnlineNeuralClassifier(targeted_loss="signature", random_state=0),
@@ -155,88 +159,100 @@ def with_unknown(Y):
     return wide
 
 
-@pytest.mark.parametrize("name", GROWING)
-def test_growing_equals_labels_that_were_unknown_before(name):
-    growing, announced = with_growth(GROWING[name]), clone(GROWING[name])
-    for X, Y in chunks():
-        decided, proba = growing.predict_then_fit(X, Y)
-        wanted = announced.predict_then_fit(X, with_unknown(Y))
-        assert growing.n_labels_ == len(growing.classes_) == Y.shape[1] == proba.shape[1]
-        np.testing.assert_array_equal(decided, wanted[0][:, : Y.shape[1]])
-        np.testing.assert_allclose(proba, wanted[1][:, : Y.shape[1]], rtol=1e-9)
-    X = chunks()[0][0]
-    np.testing.assert_allclose(growing.predict_proba(X), announced.predict_proba(X), rtol=1e-9)
+@in_two_tiers([*(name for name in GROWING if name not in COSTLY), *COSTLY], n_fast=-len(COSTLY))
+def test_growing_equals_labels_that_were_unknown_before(cases):
+    def check(name):
+        growing, announced = with_growth(GROWING[name]), clone(GROWING[name])
+        for X, Y in chunks():
+            decided, proba = growing.predict_then_fit(X, Y)
+            wanted = announced.predict_then_fit(X, with_unknown(Y))
+            assert growing.n_labels_ == len(growing.classes_) == Y.shape[1] == proba.shape[1]
+            np.testing.assert_array_equal(decided, wanted[0][:, : Y.shape[1]])
+            np.testing.assert_allclose(proba, wanted[1][:, : Y.shape[1]], rtol=1e-9)
+        X = chunks()[0][0]
+        np.testing.assert_allclose(growing.predict_proba(X), announced.predict_proba(X), rtol=1e-9)
+
+    check_all(cases, check)
 
 
-@pytest.mark.parametrize("name", DRAWING)
-@pytest.mark.parametrize("rows", ["dense", "sparse"])
-def test_a_network_that_grows_keeps_what_it_predicted_and_learns_the_new_labels(name, rows):
-    as_rows = sparse.csr_array if rows == "sparse" else np.asarray
-    network = with_growth(DRAWING[name])
-    (X, Y), *later = chunks(n_rows=300)
-    network.partial_fit(as_rows(X), Y)
-    for X, Y in later:
-        before = network.predict_proba(as_rows(X))
-        proba = deepcopy(network).predict_then_fit(as_rows(X[:1]), Y[:1])[1]
-        np.testing.assert_array_equal(proba[:, : before.shape[1]], before[:1])
+def test_a_network_that_grows_keeps_what_it_predicted_and_learns_the_new_labels():
+    def check(name, rows):
+        as_rows = sparse.csr_array if rows == "sparse" else np.asarray
+        network = with_growth(DRAWING[name])
+        (X, Y), *later = chunks(n_rows=300)
         network.partial_fit(as_rows(X), Y)
-    X, Y = later[-1]
-    for _ in range(20):
-        network.partial_fit(as_rows(X), Y)
-    decided = network.predict(as_rows(X))
-    assert (decided == Y).mean() > max(0.75, (Y.mean(axis=0).round() == Y).mean())
+        for X, Y in later:
+            before = network.predict_proba(as_rows(X))
+            proba = deepcopy(network).predict_then_fit(as_rows(X[:1]), Y[:1])[1]
+            np.testing.assert_array_equal(proba[:, : before.shape[1]], before[:1])
+            network.partial_fit(as_rows(X), Y)
+        X, Y = later[-1]
+        for _ in range(20):
+            network.partial_fit(as_rows(X), Y)
+        decided = network.predict(as_rows(X))
+        assert (decided == Y).mean() > max(0.75, (Y.mean(axis=0).round() == Y).mean())
+
+    check_all(product(DRAWING, ["dense", "sparse"]), lambda case: check(*case))
 
 
-@pytest.mark.parametrize("name", DRAWING)
-def test_a_network_that_learns_of_its_labels_early_learns_the_same(name):
-    (X, Y), *_ = chunks()
-    late, early = with_growth(DRAWING[name]).partial_fit(X, Y), with_growth(DRAWING[name]).partial_fit(X, Y)
-    for width in WIDTHS[1:]:
-        early.partial_fit(X[:1], np.full((1, width), np.nan))
-    for X, Y in chunks():
-        decided, proba = late.predict_then_fit(X, Y)
-        wanted = early.predict_then_fit(X, with_unknown(Y))
-        np.testing.assert_allclose(proba, wanted[1][:, : Y.shape[1]], rtol=1e-3)
-        assert (decided == wanted[0][:, : Y.shape[1]]).mean() > 0.999
-    np.testing.assert_allclose(late.predict_proba(X), early.predict_proba(X), rtol=1e-3)
+def test_a_network_that_learns_of_its_labels_early_learns_the_same():
+    def check(name):
+        (X, Y), *_ = chunks()
+        late, early = with_growth(DRAWING[name]).partial_fit(X, Y), with_growth(DRAWING[name]).partial_fit(X, Y)
+        for width in WIDTHS[1:]:
+            early.partial_fit(X[:1], np.full((1, width), np.nan))
+        for X, Y in chunks():
+            decided, proba = late.predict_then_fit(X, Y)
+            wanted = early.predict_then_fit(X, with_unknown(Y))
+            np.testing.assert_allclose(proba, wanted[1][:, : Y.shape[1]], rtol=1e-3)
+            assert (decided == wanted[0][:, : Y.shape[1]]).mean() > 0.999
+        np.testing.assert_allclose(late.predict_proba(X), early.predict_proba(X), rtol=1e-3)
+
+    check_all(DRAWING, check)
 
 
-@pytest.mark.parametrize("name", DRAWING)
-def test_the_weights_of_new_labels_depend_on_the_seed_alone(name):
-    one, other = with_growth(DRAWING[name]), with_growth(DRAWING[name])
-    for X, Y in chunks():
-        one.partial_fit(X, Y)
-        for i in range(len(X)):
-            other.partial_fit(X[i : i + 1], Y[i : i + 1])
-        np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+def test_the_weights_of_new_labels_depend_on_the_seed_alone():
+    def check(name):
+        one, other = with_growth(DRAWING[name]), with_growth(DRAWING[name])
+        for X, Y in chunks():
+            one.partial_fit(X, Y)
+            for i in range(len(X)):
+                other.partial_fit(X[i : i + 1], Y[i : i + 1])
+            np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+
+    check_all(DRAWING, check)
 
 
-@pytest.mark.parametrize("name", [*GROWING, *DRAWING])
-def test_a_refused_call_leaves_no_new_label(name):
-    learner = with_growth((GROWING | DRAWING)[name])
-    (X, Y), (_, wider), *_ = chunks()
-    learner.partial_fit(X, Y)
-    before = learner.predict_proba(X)
-    for bad in (lambda: learner.partial_fit(X[1:], wider), lambda: learner.partial_fit(X, wider + 1)):
-        with pytest.raises(ValueError, match="must"):
-            bad()
-        assert learner.n_labels_ == len(learner.classes_) == 3
-        np.testing.assert_array_equal(learner.predict_proba(X), before)
+def test_a_refused_call_leaves_no_new_label():
+    def check(name):
+        learner = with_growth((GROWING | DRAWING)[name])
+        (X, Y), (_, wider), *_ = chunks()
+        learner.partial_fit(X, Y)
+        before = learner.predict_proba(X)
+        for bad in (lambda: learner.partial_fit(X[1:], wider), lambda: learner.partial_fit(X, wider + 1)):
+            with pytest.raises(ValueError, match="must"):
+                bad()
+            assert learner.n_labels_ == len(learner.classes_) == 3
+            np.testing.assert_array_equal(learner.predict_proba(X), before)
+
+    check_all([*GROWING, *DRAWING], check)
 
 
-@pytest.mark.parametrize("name", [*GROWING, *DRAWING])
-def test_names_place_columns_whatever_their_order(name):
-    (X, Y), (Z, wider), *_ = chunks()
-    named, placed = (with_growth((GROWING | DRAWING)[name]) for _ in range(2))
-    named.partial_fit(X, Y, classes=["scan", "flood", "worm"])
-    placed.partial_fit(X, Y)
-    columns = [4, 0, 3, 1]  # the third label is not among the columns: it is unknown in these rows
-    named.partial_fit(Z, wider[:, columns], classes=["bot", "scan", "leak", "flood"])
-    known = wider.astype(float)
-    known[:, 2] = np.nan
-    placed.partial_fit(Z, known[:, [0, 1, 2, 4, 3]])
-    assert named.label_names_ == ["scan", "flood", "worm", "bot", "leak"]
-    np.testing.assert_array_equal(named.predict_proba(X), placed.predict_proba(X))
+def test_names_place_columns_whatever_their_order():
+    def check(name):
+        (X, Y), (Z, wider), *_ = chunks()
+        named, placed = (with_growth((GROWING | DRAWING)[name]) for _ in range(2))
+        named.partial_fit(X, Y, classes=["scan", "flood", "worm"])
+        placed.partial_fit(X, Y)
+        columns = [4, 0, 3, 1]  # the third label is not among the columns: it is unknown in these rows
+        named.partial_fit(Z, wider[:, columns], classes=["bot", "scan", "leak", "flood"])
+        known = wider.astype(float)
+        known[:, 2] = np.nan
+        placed.partial_fit(Z, known[:, [0, 1, 2, 4, 3]])
+        assert named.label_names_ == ["scan", "flood", "worm", "bot", "leak"]
+        np.testing.assert_array_equal(named.predict_proba(X), placed.predict_proba(X))
+
+    check_all([*GROWING, *DRAWING], check)
 
 
 def test_a_mask_follows_its_columns():
@@ -290,20 +306,21 @@ AROUND_FRAGILE = {
 }
 
 
-@pytest.mark.parametrize("method", ["partial_fit", "predict_then_fit"])
-@pytest.mark.parametrize("name", AROUND_FRAGILE)
-def test_a_row_refused_inside_leaves_no_new_label(name, method):
-    (X, Y), (Z, wider), *_ = chunks()
-    learner, twin = (with_growth(AROUND_FRAGILE[name]).partial_fit(X, Y) for _ in range(2))
-    spoilt, labels = Z.copy(), wider.copy()
-    spoilt[30, 0], labels[30] = REFUSED, 1
-    with pytest.raises(ValueError, match="must be small where there is a label"):
-        getattr(learner, method)(spoilt, labels)
-    assert learner.n_labels_ == 3
-    np.testing.assert_array_equal(learner.predict_proba(X), twin.predict_proba(X))
-    for one in (learner, twin):
-        one.partial_fit(Z, wider)
-    np.testing.assert_array_equal(learner.predict_proba(X), twin.predict_proba(X))
+def test_a_row_refused_inside_leaves_no_new_label():
+    def check(method, name):
+        (X, Y), (Z, wider), *_ = chunks()
+        learner, twin = (with_growth(AROUND_FRAGILE[name]).partial_fit(X, Y) for _ in range(2))
+        spoilt, labels = Z.copy(), wider.copy()
+        spoilt[30, 0], labels[30] = REFUSED, 1
+        with pytest.raises(ValueError, match="must be small where there is a label"):
+            getattr(learner, method)(spoilt, labels)
+        assert learner.n_labels_ == 3
+        np.testing.assert_array_equal(learner.predict_proba(X), twin.predict_proba(X))
+        for one in (learner, twin):
+            one.partial_fit(Z, wider)
+        np.testing.assert_array_equal(learner.predict_proba(X), twin.predict_proba(X))
+
+    check_all(product(["partial_fit", "predict_then_fit"], AROUND_FRAGILE), lambda case: check(*case))
 
 
 def test_what_is_wrong_with_names_is_one_clear_error():

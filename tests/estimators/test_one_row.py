@@ -1,6 +1,7 @@
 """One row per call: what the laws of `estimators/_one_row_checks.py` do not reach."""
 
 import threading
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from estimators._check_data import Fragile
 from estimators._row_codes import cast_features
 from estimators._targets import is_binary
 from estimators.base import StreamClassifier
+from tests.loops import check_all
 
 RNG = np.random.default_rng(0)
 X = RNG.random((60, 5))
@@ -93,12 +95,13 @@ def test_values_beyond_float32_are_refused_in_a_line_and_without_a_warning(value
     assert_array_equal(network.predict_proba(X), before)
 
 
-@pytest.mark.parametrize("n_features", [5, 100])
-@pytest.mark.parametrize("value", [1e200, -1.7e308, 1e-320])
-def test_great_values_are_no_reason_for_a_warning(n_features: int, value: float) -> None:
-    rows = RNG.random((60, n_features))
-    learner = LastLabelsClassifier().partial_fit(rows, Y)
-    learner.predict_then_fit_one(np.where(np.arange(n_features) % 2, value, rows[0]), Y[0])
+def test_great_values_are_no_reason_for_a_warning() -> None:
+    def check(n_features: int, value: float) -> None:
+        rows = RNG.random((60, n_features))
+        learner = LastLabelsClassifier().partial_fit(rows, Y)
+        learner.predict_then_fit_one(np.where(np.arange(n_features) % 2, value, rows[0]), Y[0])
+
+    check_all(product([5, 100], [1e200, -1.7e308, 1e-320]), lambda case: check(*case))
 
 
 def test_member_that_refuses_a_row_leaves_all_as_they_were() -> None:
@@ -129,65 +132,72 @@ def test_many_labels_are_checked_too() -> None:
         learner.predict_then_fit_one(X[1], many[1])
 
 
-@pytest.mark.parametrize("n_labels", [3, 90])
-@pytest.mark.parametrize("kind", ["complex", "timedelta64[s]", "datetime64[s]", "S1"])
-def test_labels_of_other_kinds_are_refused_or_taken_as_in_chunks(kind: str, n_labels: int) -> None:
-    many = np.tile(Y, n_labels // 3)
-    one, chunk = (LastLabelsClassifier().partial_fit(X, many) for _ in "ab")
-    row = many[0].astype(kind)
-    messages = []
-    for call in (lambda: one.predict_then_fit_one(X[0], row), lambda: chunk.predict_then_fit(X[:1], row[None])):
-        try:
-            messages.append(str(call()[0].ravel()))
-        except (ValueError, TypeError) as error:
-            messages.append(str(error))
-    assert messages[0] == messages[1]
-    assert_array_equal(one.predict(X), chunk.predict(X))
+def test_labels_of_other_kinds_are_refused_or_taken_as_in_chunks() -> None:
+    def check(n_labels: int, kind: str) -> None:
+        many = np.tile(Y, n_labels // 3)
+        one, chunk = (LastLabelsClassifier().partial_fit(X, many) for _ in "ab")
+        row = many[0].astype(kind)
+        messages = []
+        for call in (lambda: one.predict_then_fit_one(X[0], row), lambda: chunk.predict_then_fit(X[:1], row[None])):
+            try:
+                messages.append(str(call()[0].ravel()))
+            except (ValueError, TypeError) as error:
+                messages.append(str(error))
+        assert messages[0] == messages[1]
+        assert_array_equal(one.predict(X), chunk.predict(X))
+
+    check_all(product([3, 90], ["complex", "timedelta64[s]", "datetime64[s]", "S1"]), lambda case: check(*case))
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "message"),
-    [
-        (X[:2], Y[0], r"x must be one row, without a second dimension. Got shape \(2, 5\) instead"),
-        (X[0], Y[:2], r"y must be one row, without a second dimension. Got shape \(2, 3\) instead"),
-        (X[0, 0], Y[0], r"x must be one row, an array of features\. Got a single value instead\.$"),
-        (None, Y[0], r"x must be one row, an array of features\. Got None instead\.$"),
-        ({"f0": 1.0}, Y[0], r"x must be one row, an array of features\. Got a dict instead\.$"),
-        (X[0], None, r"y must be the labels of one row\. Got None instead; `predict` learns nothing\.$"),
-        (X[0], 1, r"y must be the 3 labels of one row\. Got a single value instead\.$"),
-    ],
-)
-def test_several_rows_are_refused(x: Any, y: Any, message: str) -> None:
-    learner = LastLabelsClassifier().partial_fit(X, Y)
-    with pytest.raises(ValueError, match=message):
-        learner.predict_then_fit_one(x, y)
+def test_several_rows_are_refused() -> None:
+    def check(x: Any, y: Any, message: str) -> None:
+        learner = LastLabelsClassifier().partial_fit(X, Y)
+        with pytest.raises(ValueError, match=message):
+            learner.predict_then_fit_one(x, y)
+
+    check_all(
+        [
+            (X[:2], Y[0], r"x must be one row, without a second dimension. Got shape \(2, 5\) instead"),
+            (X[0], Y[:2], r"y must be one row, without a second dimension. Got shape \(2, 3\) instead"),
+            (X[0, 0], Y[0], r"x must be one row, an array of features\. Got a single value instead\.$"),
+            (None, Y[0], r"x must be one row, an array of features\. Got None instead\.$"),
+            ({"f0": 1.0}, Y[0], r"x must be one row, an array of features\. Got a dict instead\.$"),
+            (X[0], None, r"y must be the labels of one row\. Got None instead; `predict` learns nothing\.$"),
+            (X[0], 1, r"y must be the 3 labels of one row\. Got a single value instead\.$"),
+        ],
+        lambda case: check(*case),
+    )
 
 
-@pytest.mark.parametrize(
-    ("x", "message"),
-    [
-        (np.array(list("abcde")), "X must hold numbers. Got 'a' instead; encode words as numbers first."),
-        (
-            np.array([1, "tcp", 2, 3, 4], dtype=object),
-            "X must hold numbers. Got 'tcp' instead; encode words as numbers first.",
+def test_words_and_complex_numbers_are_refused_in_a_line() -> None:
+    def check(x: Any, message: str, n_rows: int) -> None:
+        learner, same = LastLabelsClassifier(), LastLabelsClassifier()
+        for row in range(n_rows):
+            learner.predict_then_fit_one(X[row], Y[row])
+            same.predict_then_fit_one(X[row], Y[row])
+        for call in (lambda: learner.predict_then_fit_one(x, Y[0]), lambda: learner.partial_fit([x], Y[:1])):
+            with pytest.raises(ValueError, match="X must") as caught:
+                call()
+            assert str(caught.value) == message
+        if n_rows:
+            assert_array_equal(learner.predict(X[:1]), same.predict(X[:1]))
+        else:
+            assert not hasattr(learner, "n_features_in_")
+
+    check_all(
+        product(
+            [
+                (np.array(list("abcde")), "X must hold numbers. Got 'a' instead; encode words as numbers first."),
+                (
+                    np.array([1, "tcp", 2, 3, 4], dtype=object),
+                    "X must hold numbers. Got 'tcp' instead; encode words as numbers first.",
+                ),
+                (X[0] + 1j, "Complex data not supported: X must hold real numbers."),
+            ],
+            [0, 3],
         ),
-        (X[0] + 1j, "Complex data not supported: X must hold real numbers."),
-    ],
-)
-@pytest.mark.parametrize("n_rows", [0, 3])
-def test_words_and_complex_numbers_are_refused_in_a_line(x: Any, message: str, n_rows: int) -> None:
-    learner, same = LastLabelsClassifier(), LastLabelsClassifier()
-    for row in range(n_rows):
-        learner.predict_then_fit_one(X[row], Y[row])
-        same.predict_then_fit_one(X[row], Y[row])
-    for call in (lambda: learner.predict_then_fit_one(x, Y[0]), lambda: learner.partial_fit([x], Y[:1])):
-        with pytest.raises(ValueError, match="X must") as caught:
-            call()
-        assert str(caught.value) == message
-    if n_rows:
-        assert_array_equal(learner.predict(X[:1]), same.predict(X[:1]))
-    else:
-        assert not hasattr(learner, "n_features_in_")
+        lambda case: check(*case[0], case[1]),
+    )
 
 
 def test_what_is_returned_is_not_changed_by_later_rows() -> None:

@@ -11,13 +11,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from estimators.baselines import MeanLabelsClassifier, NearestRowClassifier
-from estimators.checks import stream_checks
-from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.pipeline import StreamPipeline
-from estimators.trees.hoeffding import HoeffdingTreeClassifier
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4)) * [1, 10, 100, 1000] + 5
@@ -30,24 +26,6 @@ def scaled(learner):
 
 def normalised(learner):
     return StreamPipeline([("normalise", Normalizer()), ("learn", learner)])
-
-
-PIPELINES = [
-    scaled(NearestRowClassifier(window=50)),
-    normalised(BinaryRelevance(HoeffdingTreeClassifier(grace_period=10, max_depth=1))),
-    StreamPipeline([("none", "passthrough"), ("nothing", None), ("learn", NearestRowClassifier(window=50))]),
-]
-
-
-@pytest.mark.slow
-@parametrize_with_checks(PIPELINES)
-def test_pipelines_are_scikit_learn_estimators(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.parametrize(("estimator", "law"), [pair for pipeline in PIPELINES for pair in stream_checks(pipeline)])
-def test_pipelines_obey_the_laws(estimator, law):
-    law(estimator)
 
 
 @pytest.mark.parametrize("cuts", [[60], [1, 59], [7, 20, 33]])

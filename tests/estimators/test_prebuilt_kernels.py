@@ -64,6 +64,7 @@ def packages(tmp_path_factory):
     return packages
 
 
+@pytest.mark.slow
 def test_what_fits_is_loaded_and_gives_the_same_bits(packages, here, tmp_path):
     found = json.loads(run(["-c", SCORES, *NAMES], tmp_path, packages))
     assert {name: one["bits"] for name, one in found.items()} == {name: one["bits"] for name, one in here.items()}
@@ -71,6 +72,7 @@ def test_what_fits_is_loaded_and_gives_the_same_bits(packages, here, tmp_path):
     assert here["BR_LR"]["compiled"] > 0 < here["no_features"]["compiled"]
 
 
+@pytest.mark.slow
 def test_no_instruction_of_the_machine_that_builds_is_used_beyond_those_that_are_asked_for(packages, tmp_path):
     target = json.loads((packages / PACKAGE / MANIFEST).read_text())["target"]
     assert target[1:] == [TARGET, INSTRUCTIONS]
@@ -98,6 +100,7 @@ def test_instructions_whose_results_the_processor_may_choose_are_found(line, is_
     assert bool(inexact.search(line)) == is_inexact
 
 
+@pytest.mark.slow
 def test_a_package_that_is_installed_does_not_stand_in_for_the_one_that_is_built(packages, tmp_path):
     (tmp_path / PACKAGE).mkdir()
     command = [str(ROOT / "tools" / "build_kernels.py"), "--compile", str(tmp_path / PACKAGE), "no_features"]
@@ -111,6 +114,7 @@ def test_kernels_that_call_intels_functions_fit_only_where_those_are(monkeypatch
     assert needs() != here
 
 
+@pytest.mark.slow
 def test_kernels_that_may_reorder_sums_are_compiled_here(packages, here, tmp_path):
     found = json.loads(run(["-c", SCORES, "NN"], tmp_path, packages))
     assert 0 < found["NN"]["compiled"] <= here["NN"]["compiled"]
@@ -132,6 +136,7 @@ def forget(manifest):
     del manifest["target"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil", [change_needs, change_sources, ask_for_more, forget])
 def test_what_does_not_fit_is_compiled_here(spoil, packages, here, tmp_path):
     spoilt = tmp_path / "packages" / PACKAGE
@@ -144,6 +149,7 @@ def test_what_does_not_fit_is_compiled_here(spoil, packages, here, tmp_path):
     assert json.loads(run(["-c", SCORES, "BR_LR"], tmp_path / "cache", spoilt.parent))["BR_LR"] == here["BR_LR"]
 
 
+@pytest.mark.slow
 def test_files_cut_short_are_compiled_here(packages, here, tmp_path):
     cut = tmp_path / "packages" / PACKAGE
     cut.mkdir(parents=True)
@@ -153,6 +159,7 @@ def test_files_cut_short_are_compiled_here(packages, here, tmp_path):
     assert json.loads(run(["-c", SCORES, "BR_LR"], tmp_path / "cache", cut.parent))["BR_LR"] == here["BR_LR"]
 
 
+@pytest.mark.slow
 def test_what_fits_is_loaded_where_no_folder_can_be_written(packages, here, tmp_path):
     (tmp_path / "file").write_bytes(b"")
     found = json.loads(run(["-W", "ignore", "-c", SCORES, "BR_LR"], tmp_path / "file" / "cache", packages))

@@ -1,6 +1,7 @@
 """A call that is refused leaves the estimator as it was, in depth, whatever the estimators inside have done."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from estimators import (
 )
 from estimators._check_data import LIMIT, REFUSED, Fragile, Rows, fresh, learn, predictions, same, spoilt, stream
 from estimators.interop._redo_log import RedoLog
+from tests.loops import check_all
 
 A, B, TEST = stream().parts(40, 40)
 REFUSAL = r"fails|Got a large value"
@@ -97,14 +99,15 @@ META = {
 }
 
 
-@pytest.mark.parametrize("method", ["partial_fit", "predict_then_fit"])
-@pytest.mark.parametrize("name", META)
-def test_a_refused_chunk_changes_nothing(name, method):
-    learnt, twin = (learn(fresh(META[name]), A) for _ in range(2))
-    with pytest.raises((RuntimeError, ValueError), match=REFUSAL):
-        getattr(learnt, method)(*spoilt(B))
-    assert same(predictions(twin, TEST), predictions(learnt, TEST))
-    assert same(predictions(learn(twin, B, 1), TEST), predictions(learn(learnt, B, 1), TEST))
+def test_a_refused_chunk_changes_nothing():
+    def check(method, name):
+        learnt, twin = (learn(fresh(META[name]), A) for _ in range(2))
+        with pytest.raises((RuntimeError, ValueError), match=REFUSAL):
+            getattr(learnt, method)(*spoilt(B))
+        assert same(predictions(twin, TEST), predictions(learnt, TEST))
+        assert same(predictions(learn(twin, B, 1), TEST), predictions(learn(learnt, B, 1), TEST))
+
+    check_all(product(["partial_fit", "predict_then_fit"], META), lambda case: check(*case))
 
 
 @pytest.mark.parametrize("name", ["binary relevance", "chain", "label combination", "river, a copy a label"])
@@ -116,12 +119,14 @@ def test_a_refused_row_changes_nothing(name):
     assert same(predictions(learn(twin, B), TEST), predictions(learn(learnt, B), TEST))
 
 
-@pytest.mark.parametrize("name", META)
-def test_a_refused_first_chunk_counts_as_none(name):
-    learnt = fresh(META[name])
-    with pytest.raises((RuntimeError, ValueError), match=REFUSAL):
-        learnt.partial_fit(*spoilt(A))
-    assert same(predictions(learn(learnt, B), TEST), predictions(learn(fresh(META[name]), B), TEST))
+def test_a_refused_first_chunk_counts_as_none():
+    def check(name):
+        learnt = fresh(META[name])
+        with pytest.raises((RuntimeError, ValueError), match=REFUSAL):
+            learnt.partial_fit(*spoilt(A))
+        assert same(predictions(learn(learnt, B), TEST), predictions(learn(fresh(META[name]), B), TEST))
+
+    check_all(META, check)
 
 
 def test_weights_in_a_memory_do_not_let_half_a_chunk_through():
@@ -180,18 +185,20 @@ def _teach_half(model):
     raise RuntimeError("halfway")
 
 
-@pytest.mark.parametrize("n_chunks", range(8))
-def test_the_log_makes_the_model_again_on_either_side_of_a_checkpoint(n_chunks):
-    log, model, expected = RedoLog(max_rows=5), Tally(), []
-    chunk = np.empty((2, 1)), np.empty((2, 1)), None
-    for i in range(n_chunks):
-        chunk[0][:] = i  # the caller's array is used again
-        with log.restored_on_error(model, _teach, chunk):
-            _teach(model, *chunk)
-        expected += [float(i)] * 2
-    with pytest.raises(RuntimeError, match="halfway"), log.restored_on_error(model, _teach, chunk):
-        _teach_half(model)
-    assert model.rows == expected
+def test_the_log_makes_the_model_again_on_either_side_of_a_checkpoint():
+    def check(n_chunks):
+        log, model, expected = RedoLog(max_rows=5), Tally(), []
+        chunk = np.empty((2, 1)), np.empty((2, 1)), None
+        for i in range(n_chunks):
+            chunk[0][:] = i  # the caller's array is used again
+            with log.restored_on_error(model, _teach, chunk):
+                _teach(model, *chunk)
+            expected += [float(i)] * 2
+        with pytest.raises(RuntimeError, match="halfway"), log.restored_on_error(model, _teach, chunk):
+            _teach_half(model)
+        assert model.rows == expected
+
+    check_all(range(8), check)
 
 
 def test_the_log_is_neither_saved_nor_counted():

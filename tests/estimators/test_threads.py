@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from time import sleep
 
 import joblib
@@ -22,6 +23,7 @@ from estimators._check_data import predictions, same, stream
 from estimators._locks import _ENTRIES, lock_of
 from tests.estimators.instances import BATCHES, IN_STREAMS, made
 from tests.estimators.learners import Logistic
+from tests.loops import check_all
 
 PATIENCE_S = 120
 CHUNK_ROWS, N_CHUNKS = 100, 40
@@ -99,7 +101,7 @@ def _fit_and_predict(name):
 
 
 def _run_apart(work, name):
-    """Work in a process of its own, so that a crash or a wait without end fails one test and not all."""
+    """Work in a process of its own, so that a crash or a wait without end fails one learner and not all."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
     process = context.Process(target=work, args=(name,))
@@ -112,16 +114,22 @@ def _run_apart(work, name):
     assert process.exitcode == 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", IN_STREAMS)
-def test_two_threads_learn_while_two_predict(name):
-    _run_apart(_learn_and_predict, name)
+# one of each way to keep what is learnt: arrays of kernels, threads of its own, others' models, learners inside
+FAMILIES = ("NN_TLH_memories", "BR_HT", "forest in threads", "River", "pipeline", "prior_distribution")
+
+
+def test_two_threads_learn_while_two_predict():
+    check_all(FAMILIES, partial(_run_apart, _learn_and_predict))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BATCHES)
-def test_two_threads_fit_while_two_predict(name):
-    _run_apart(_fit_and_predict, name)
+def test_two_threads_learn_while_two_predict_whatever_the_learner():
+    check_all([name for name in IN_STREAMS if name not in FAMILIES], partial(_run_apart, _learn_and_predict))
+
+
+@pytest.mark.slow
+def test_two_threads_fit_while_two_predict():
+    check_all(BATCHES, partial(_run_apart, _fit_and_predict))
 
 
 HALFWAY = threading.Event()

@@ -1,5 +1,7 @@
 """NaN in Y is an unknown label: the contract of the base, on learners of a few lines."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,6 +11,7 @@ from estimators._kernels.label_codes import UNKNOWN
 from estimators._targets import as_table, make_target
 from estimators.base import StreamClassifier
 from tests.estimators.learners import Logistic, Refusing
+from tests.loops import check_all
 
 
 class Strict(Logistic):
@@ -90,18 +93,19 @@ def test_the_mask_has_no_effect_on_a_learner_that_does_not_use_it(data):
     assert np.array_equal(one.coef_, two.coef_)
 
 
-@pytest.mark.parametrize("size", [1, 7, 60])
-@pytest.mark.parametrize("learner", [Strict, lambda: Strict(targeted=True)])
-def test_test_then_train_is_the_loop_however_it_is_cut(data, learner, size):
-    X, Y = data
-    looped, rows = learner().begin(X, Y), []
-    for i in range(60):
-        rows.append(looped.predict_proba(X[i : i + 1]))
-        looped.partial_fit(X[i : i + 1], Y[i : i + 1])
-    cut = learner()
-    proba = [cut.predict_then_fit(X[i : i + size], Y[i : i + size])[1] for i in range(0, 60, size)]
-    assert np.array_equal(np.concatenate(rows), np.concatenate(proba))
-    assert np.array_equal(looped.coef_, cut.coef_)
+def test_test_then_train_is_the_loop_however_it_is_cut(data):
+    def check(size, learner):
+        X, Y = data
+        looped, rows = learner().begin(X, Y), []
+        for i in range(60):
+            rows.append(looped.predict_proba(X[i : i + 1]))
+            looped.partial_fit(X[i : i + 1], Y[i : i + 1])
+        cut = learner()
+        proba = [cut.predict_then_fit(X[i : i + size], Y[i : i + size])[1] for i in range(0, 60, size)]
+        assert np.array_equal(np.concatenate(rows), np.concatenate(proba))
+        assert np.array_equal(looped.coef_, cut.coef_)
+
+    check_all(product([1, 7, 60], [Strict, lambda: Strict(targeted=True)]), lambda case: check(*case))
 
 
 def test_weights_stay_with_their_rows(data):

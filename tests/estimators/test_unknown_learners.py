@@ -1,5 +1,7 @@
 """What each learner does with unknown labels, against slow loops written from the definitions."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -37,6 +39,7 @@ from estimators.baselines import (
 )
 from estimators.networks._network_state import layers_of
 from tests.estimators.learners import Logistic
+from tests.loops import check_all
 
 NAN = np.nan
 
@@ -127,25 +130,27 @@ BASELINES = [
 ]
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("size", [1, 40, 150])
-@pytest.mark.parametrize(("estimator", "oracle"), BASELINES, ids=[repr(learner) for learner, _ in BASELINES])
-def test_baselines_are_the_slow_loop(estimator, oracle, size, kind):
-    X, Y = stream()
-    slow, expected, expected_labels = oracle(), [], []
-    for x, y in zip(X, Y, strict=True):
-        expected.append(slow.predict(x))
-        expected_labels.append(slow.decide(x) if hasattr(slow, "decide") else np.array(expected[-1]) >= 0.5)
-        if not np.isnan(y).all():
-            slow.learn(x, y)
-    learner = clone(estimator)
-    parts = [learner.predict_then_fit(kind(X[i : i + size]), Y[i : i + size]) for i in range(0, 150, size)]
-    decided, proba = (np.concatenate(part) for part in zip(*parts, strict=True))
-    assert np.array_equal(decided, expected_labels)
-    np.testing.assert_allclose(proba, expected, atol=1e-12)
-    learnt = clone(estimator).partial_fit(kind(X), Y)
-    assert np.array_equal(learnt.predict(X), learner.predict(X))
-    np.testing.assert_allclose(learnt.predict_proba(X), [slow.predict(x) for x in X], atol=1e-12)
+def test_baselines_are_the_slow_loop():
+    def check(estimator, oracle):
+        X, Y = stream()
+        slow, expected, expected_labels = oracle(), [], []
+        for x, y in zip(X, Y, strict=True):
+            expected.append(slow.predict(x))
+            expected_labels.append(slow.decide(x) if hasattr(slow, "decide") else np.array(expected[-1]) >= 0.5)
+            if not np.isnan(y).all():
+                slow.learn(x, y)
+        expected_later = [slow.predict(x) for x in X]
+        for kind, size in product([np.asarray, sparse.csr_array], [1, 40, 150]):
+            learner = clone(estimator)
+            parts = [learner.predict_then_fit(kind(X[i : i + size]), Y[i : i + size]) for i in range(0, 150, size)]
+            decided, proba = (np.concatenate(part) for part in zip(*parts, strict=True))
+            assert np.array_equal(decided, expected_labels)
+            np.testing.assert_allclose(proba, expected, atol=1e-12)
+            learnt = clone(estimator).partial_fit(kind(X), Y)
+            assert np.array_equal(learnt.predict(X), learner.predict(X))
+            np.testing.assert_allclose(learnt.predict_proba(X), expected_later, atol=1e-12)
+
+    check_all(BASELINES, lambda case: check(*case), lambda case: repr(case[0]))
 
 
 @pytest.mark.parametrize("estimator", [LastLabelsClassifier(), PriorLabelsClassifier(), MeanLabelsClassifier()])
@@ -185,19 +190,22 @@ NETWORKS = {
 }
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-def test_a_network_without_the_task_takes_torchs_steps_on_known_labels(name):
+def test_a_network_without_the_task_takes_torchs_steps_on_known_labels():
     oracle = pytest.importorskip("tests.estimators.networks.torch_oracle", reason="torch is not installed")
-    X, Y = stream()
-    ours = OnlineNeuralClassifier(**NETWORKS[name], dtype="float64", random_state=0).begin(X, Y)
-    theirs = oracle.TorchNetwork(ours)
-    # the sum over the labels that count, divided by the number of all labels
-    theirs.options["targeted_loss"] = "published"
-    kept = ~np.isnan(Y).all(axis=1)
-    known = np.nan_to_num(Y[kept]).astype(int)
-    expected = theirs.predict_then_fit(X[kept], known, ~np.isnan(Y[kept]))
-    _, proba = ours.predict_then_fit(X, Y)
-    np.testing.assert_allclose(proba[kept], expected, rtol=0, atol=1e-10)
+
+    def check(name):
+        X, Y = stream()
+        ours = OnlineNeuralClassifier(**NETWORKS[name], dtype="float64", random_state=0).begin(X, Y)
+        theirs = oracle.TorchNetwork(ours)
+        # the sum over the labels that count, divided by the number of all labels
+        theirs.options["targeted_loss"] = "published"
+        kept = ~np.isnan(Y).all(axis=1)
+        known = np.nan_to_num(Y[kept]).astype(int)
+        expected = theirs.predict_then_fit(X[kept], known, ~np.isnan(Y[kept]))
+        _, proba = ours.predict_then_fit(X, Y)
+        np.testing.assert_allclose(proba[kept], expected, rtol=0, atol=1e-10)
+
+    check_all(NETWORKS, check)
 
 
 @pytest.mark.parametrize("name", ["linear", "hidden", "frozen", "together"])
@@ -235,18 +243,20 @@ TASK_LEARNERS = {
 }
 
 
-@pytest.mark.parametrize("name", TASK_LEARNERS)
-def test_an_unknown_label_is_outside_the_mask(name):
-    X, Y = with_a_known_label(*stream())
-    counted, label_mask = ~np.isnan(Y), np.random.default_rng(3).random(Y.shape) < 0.8
-    label_mask |= ~(label_mask & counted).any(axis=1, keepdims=True)
-    for given, mask in ((None, counted), (label_mask, counted & label_mask)):
-        one, two = clone(TASK_LEARNERS[name]), clone(TASK_LEARNERS[name])
-        of_nan = one.predict_then_fit(X, Y, label_mask=given)
-        # values outside the mask do not matter
-        of_mask = two.predict_then_fit(X, np.nan_to_num(Y, nan=1), label_mask=mask)
-        for a, b in zip((*of_nan, one.predict_proba(X)), (*of_mask, two.predict_proba(X)), strict=True):
-            assert np.array_equal(a, b)
+def test_an_unknown_label_is_outside_the_mask():
+    def check(name):
+        X, Y = with_a_known_label(*stream())
+        counted, label_mask = ~np.isnan(Y), np.random.default_rng(3).random(Y.shape) < 0.8
+        label_mask |= ~(label_mask & counted).any(axis=1, keepdims=True)
+        for given, mask in ((None, counted), (label_mask, counted & label_mask)):
+            one, two = clone(TASK_LEARNERS[name]), clone(TASK_LEARNERS[name])
+            of_nan = one.predict_then_fit(X, Y, label_mask=given)
+            # values outside the mask do not matter
+            of_mask = two.predict_then_fit(X, np.nan_to_num(Y, nan=1), label_mask=mask)
+            for a, b in zip((*of_nan, one.predict_proba(X)), (*of_mask, two.predict_proba(X)), strict=True):
+                assert np.array_equal(a, b)
+
+    check_all(TASK_LEARNERS, check)
 
 
 def test_ridge_learns_means_and_products_of_a_label_from_the_rows_where_it_is_known():

@@ -11,6 +11,7 @@ from river.drift import binary
 from sklearn.base import clone
 
 from estimators.drift import ADWIN, DDM, EDDM, HDDMA, HDDMW, KSWIN, PageHinkley
+from tests.loops import check_all
 
 SPEED = {"drift_confidence": 0.05, "warning_confidence": 0.2}
 PAIRS = {
@@ -66,26 +67,30 @@ def in_chunks(detector, values, size):
     return np.concatenate([detector.update_many(values[i : i + size]) for i in range(0, len(values), size)])
 
 
-@pytest.mark.parametrize("name", PAIRS)
-def test_every_decision_is_rivers(name):
-    ours, peer = PAIRS[name]
-    for seed in range(3):
-        values = errors(4000, seed)
-        expected = rivers(peer, values)[0]
-        assert clone(ours).update_many(values).tolist() == expected
+def test_every_decision_is_rivers():
+    def check(name):
+        ours, peer = PAIRS[name]
+        for seed in range(3):
+            values = errors(4000, seed)
+            expected = rivers(peer, values)[0]
+            assert clone(ours).update_many(values).tolist() == expected
+            assert any(expected)
+
+    check_all(PAIRS, check)
+
+
+def test_every_warning_is_rivers():
+    def check(name):
+        ours, peer = PAIRS[name]
+        ours, values = clone(ours), errors(3000, 0)
+        drifts, warnings = rivers(peer, values)
+        # River leaves a warning standing beside a drift of the other side; a drift is no warning here
+        expected = [warned and not drifted for drifted, warned in zip(drifts, warnings, strict=True)]
+        seen = [ours.warning_ for value in values if [ours.update(value)]]
+        assert seen == expected
         assert any(expected)
 
-
-@pytest.mark.parametrize("name", WARNS)
-def test_every_warning_is_rivers(name):
-    ours, peer = PAIRS[name]
-    ours, values = clone(ours), errors(3000, 0)
-    drifts, warnings = rivers(peer, values)
-    # River leaves a warning standing beside a drift of the other side; a drift is no warning here
-    expected = [warned and not drifted for drifted, warned in zip(drifts, warnings, strict=True)]
-    seen = [ours.warning_ for value in values if [ours.update(value)]]
-    assert seen == expected
-    assert any(expected)
+    check_all(WARNS, check)
 
 
 @pytest.mark.parametrize("name", WINDOWS)
@@ -119,14 +124,16 @@ def test_chunks_do_not_matter(values, size, name):
     assert detector.n_values_ == len(values)
 
 
-@pytest.mark.parametrize("detector", [*(ours for ours, _ in PAIRS.values()), KSWIN()], ids=[*PAIRS, "KSWIN"])
-def test_a_saved_detector_goes_on_where_it_was(detector):
-    values, whole, half = errors(2000, 2), clone(detector), clone(detector)
-    expected = whole.update_many(values)
-    half.update_many(values[:999])
-    again = pickle.loads(pickle.dumps(half))  # noqa: S301 - our own
-    assert again.update_many(values[999:]).tolist() == expected[999:].tolist()
-    assert whole.reset().update_many(values).tolist() == expected.tolist()
+def test_a_saved_detector_goes_on_where_it_was():
+    def check(detector):
+        values, whole, half = errors(2000, 2), clone(detector), clone(detector)
+        expected = whole.update_many(values)
+        half.update_many(values[:999])
+        again = pickle.loads(pickle.dumps(half))  # noqa: S301 - our own
+        assert again.update_many(values[999:]).tolist() == expected[999:].tolist()
+        assert whole.reset().update_many(values).tolist() == expected.tolist()
+
+    check_all([*(ours for ours, _ in PAIRS.values()), KSWIN()], check)
 
 
 def test_a_refused_value_changes_nothing():
@@ -145,28 +152,30 @@ def test_a_complex_value_is_refused():
         ADWIN().update(np.complex128(1j))
 
 
-@pytest.mark.parametrize(
-    ("detector", "values", "message"),
-    [
-        (EDDM(), [0.5], "values must be 0 (right) or 1 (wrong). Got 0.5 instead."),
-        (ADWIN(), [np.inf], "values must be finite. Got inf instead."),
-        (ADWIN(), [1j], "values must be real numbers. Got complex numbers instead."),
-        (ADWIN(), [[1.0]], "values must have shape (n_values,). Got (1, 1) instead."),
-        (ADWIN(delta=0), [1.0], "delta must be a finite number above 0 and below 1. Got 0 instead."),
-        (DDM(warm_start=1.5), [1.0], "warm_start must be a whole number, at least 0. Got 1.5 instead."),
-        (EDDM(alpha=0.5), [1.0], "alpha must be at least beta = 0.9. Got 0.5 instead."),
-        (
-            HDDMA(drift_confidence=2),
-            [1.0],
-            "drift_confidence must be a finite number above 0 and below 1. Got 2 instead.",
-        ),
-        (HDDMW(lambda_val=1), [1.0], "lambda_val must be a finite number above 0 and below 1. Got 1 instead."),
-        (KSWIN(window_size=50), [1.0], "window_size must be a whole number, at least 60. Got 50 instead."),
-        (PageHinkley(mode="left"), [1.0], "mode must be one of up, down, both. Got 'left' instead."),
-        (PageHinkley(delta=-1), [1.0], "delta must be a finite number, at least 0. Got -1 instead."),
-    ],
-)
-def test_what_is_wrong_is_refused_in_one_line(detector, values, message):
-    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the whole message is compared
-        detector.update_many(values)
-    assert str(refused.value) == message
+def test_what_is_wrong_is_refused_in_one_line():
+    def check(detector, values, message):
+        with pytest.raises(ValueError) as refused:  # noqa: PT011 - the whole message is compared
+            detector.update_many(values)
+        assert str(refused.value) == message
+
+    check_all(
+        [
+            (EDDM(), [0.5], "values must be 0 (right) or 1 (wrong). Got 0.5 instead."),
+            (ADWIN(), [np.inf], "values must be finite. Got inf instead."),
+            (ADWIN(), [1j], "values must be real numbers. Got complex numbers instead."),
+            (ADWIN(), [[1.0]], "values must have shape (n_values,). Got (1, 1) instead."),
+            (ADWIN(delta=0), [1.0], "delta must be a finite number above 0 and below 1. Got 0 instead."),
+            (DDM(warm_start=1.5), [1.0], "warm_start must be a whole number, at least 0. Got 1.5 instead."),
+            (EDDM(alpha=0.5), [1.0], "alpha must be at least beta = 0.9. Got 0.5 instead."),
+            (
+                HDDMA(drift_confidence=2),
+                [1.0],
+                "drift_confidence must be a finite number above 0 and below 1. Got 2 instead.",
+            ),
+            (HDDMW(lambda_val=1), [1.0], "lambda_val must be a finite number above 0 and below 1. Got 1 instead."),
+            (KSWIN(window_size=50), [1.0], "window_size must be a whole number, at least 60. Got 50 instead."),
+            (PageHinkley(mode="left"), [1.0], "mode must be one of up, down, both. Got 'left' instead."),
+            (PageHinkley(delta=-1), [1.0], "delta must be a finite number, at least 0. Got -1 instead."),
+        ],
+        lambda case: check(*case),
+    )

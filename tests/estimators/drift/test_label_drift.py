@@ -1,11 +1,13 @@
 """Labels, and label sets, have the decisions of detectors of their own."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
 
 from estimators.drift import ADWIN, DDM, HDDMA, HDDMW, KSWIN, LabelDrift, LabelSetDrift, PageHinkley
+from tests.loops import check_all, in_two_tiers
 
 DETECTORS = {
     "ADWIN": (ADWIN(), lambda share: ADWIN(delta=0.002 * share)),
@@ -129,24 +131,26 @@ def rows():
     return wrong.astype(float), sets[places]
 
 
-@pytest.mark.parametrize("name", DETECTORS)
-@pytest.mark.parametrize("size", [1, 300, 4000])
-def test_every_label_set_has_a_detector_of_its_share(name, size, rows):
-    values, Y = rows
-    detector, make = DETECTORS[name]
-    if size == 1:
-        values, Y = values[1500:2600], Y[1500:2600]
-    detectors, expected = {}, []
-    for value, labels in zip(values, map(tuple, Y.tolist()), strict=True):
-        place = len(detectors) + 1
-        expected.append(detectors.setdefault(labels, make(1 / (place * (place + 1)))).update(value))
-    drift = LabelSetDrift(detector)
-    chunks = [slice(start, start + size) for start in range(0, len(values), size)]
-    found = np.concatenate([drift.update_many(values[rows], Y[rows]) for rows in chunks])
-    assert found.tolist() == expected
-    assert list(map(tuple, drift.label_sets_.tolist())) == list(detectors)
-    assert drift.n_drifts_.sum() == sum(expected)
-    assert set(map(tuple, Y[found].tolist())) == {(1, 1)}
+@in_two_tiers(product(DETECTORS, [1, 300, 4000]), n_fast=4)
+def test_every_label_set_has_a_detector_of_its_share(cases, rows):
+    def check(name, size):
+        values, Y = rows
+        detector, make = DETECTORS[name]
+        if size == 1:
+            values, Y = values[1500:2600], Y[1500:2600]
+        detectors, expected = {}, []
+        for value, labels in zip(values, map(tuple, Y.tolist()), strict=True):
+            place = len(detectors) + 1
+            expected.append(detectors.setdefault(labels, make(1 / (place * (place + 1)))).update(value))
+        drift = LabelSetDrift(detector)
+        chunks = [slice(start, start + size) for start in range(0, len(values), size)]
+        found = np.concatenate([drift.update_many(values[rows], Y[rows]) for rows in chunks])
+        assert found.tolist() == expected
+        assert list(map(tuple, drift.label_sets_.tolist())) == list(detectors)
+        assert drift.n_drifts_.sum() == sum(expected)
+        assert set(map(tuple, Y[found].tolist())) == {(1, 1)}
+
+    check_all(cases, lambda case: check(*case))
 
 
 def test_label_sets_beyond_the_limit_are_not_watched(rows):

@@ -2,6 +2,7 @@ import pickle
 import subprocess
 import sys
 from io import StringIO
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -22,13 +23,12 @@ from river import (
 from river.checks import common as river_checks
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import BinaryRelevance, HoeffdingTreeClassifier
 from estimators.baselines import LastLabelsClassifier, MeanLabelsClassifier, NearestRowClassifier
-from estimators.checks import stream_checks
 from estimators.interop.river import RiverClassifier, as_river, as_river_classifier
 from tests.estimators import published
+from tests.loops import check_all
 
 HoeffdingTree = tree.HoeffdingTreeClassifier
 
@@ -55,22 +55,7 @@ MODELS = [
     RiverClassifier(multioutput.MultiClassEncoder(HoeffdingTree())),
     RiverClassifier(forest.ARFClassifier(n_models=2), random_state=3),
 ]
-REFUSED_LAWS = ("check_unknown_labels_in_the_loop", "check_unknown_is_neither_value")
 NAMES = ["trees", "late trees", "pipelines", "isoup", "combination", "forests"]
-
-
-@pytest.mark.parametrize("estimator", MODELS, ids=NAMES)
-def test_river_models_pass_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", MODELS, ids=NAMES)
-def test_river_models_keep_the_laws(estimator):
-    needs_all = isinstance(estimator.model, tree.ISOUPTreeRegressor | multioutput.MultiClassEncoder)
-    refused = dict.fromkeys(REFUSED_LAWS, "refuses rows that are known in part") if needs_all else {}
-    for one, check in stream_checks(estimator, expected_failed_checks=refused):
-        check(one)
 
 
 # ------------------------------------------------------------- River by hand
@@ -309,14 +294,16 @@ def test_the_model_given_is_not_trained(small):
     assert not model.classes
 
 
-@pytest.mark.parametrize("estimator", MODELS, ids=NAMES)
-def test_a_saved_learner_continues_exactly(estimator, small):
-    X, Y = small
-    learner = clone(estimator)
-    learner.predict_then_fit(X[:200], Y[:200])
-    saved = pickle.loads(pickle.dumps(learner))  # noqa: S301 - our own bytes
-    one, two = (each.predict_then_fit(X[200:], Y[200:]) for each in (learner, saved))
-    assert np.array_equal(one[1], two[1])
+def test_a_saved_learner_continues_exactly(small):
+    def check(estimator):
+        X, Y = small
+        learner = clone(estimator)
+        learner.predict_then_fit(X[:200], Y[:200])
+        saved = pickle.loads(pickle.dumps(learner))  # noqa: S301 - our own bytes
+        one, two = (each.predict_then_fit(X[200:], Y[200:]) for each in (learner, saved))
+        assert np.array_equal(one[1], two[1])
+
+    check_all(MODELS, check)
 
 
 @pytest.mark.parametrize(
@@ -614,35 +601,43 @@ def in_frames(library, rows, keys):
     return library.DataFrame({key: [row.get(key) for row in rows] for key in keys})
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-@pytest.mark.parametrize("texts", [False, True])
-@pytest.mark.parametrize(
-    "estimator", [NearestRowClassifier(20), BinaryRelevance(HoeffdingTreeClassifier(grace_period=10))], ids=repr
-)
-def test_frames_are_rows_one_after_the_other(estimator, texts, library, small):
-    library, (X, Y) = pytest.importorskip(library), small
-    one, many = (as_river(estimator, max_features=4, max_labels=3) for _ in range(2))
-    rows, start = list(dictionaries(X, Y)), 0
-    for size, features, labels in ((1, "ab", 2), (30, "abd", 3), (9, "d", 1), (60, "dcba", 3)):
-        chunk = rows[start : start + size]
-        xs = [{key: x[key] for key in features} for x, _ in chunk]
-        ys = [
-            {f"L{j}": None if (i + j) % 5 == 1 else y[f"L{j}"] for j in range(labels)} for i, (_, y) in enumerate(chunk)
-        ]
-        if texts:
-            ys = [{key: value if value is None else str(value) for key, value in y.items()} for y in ys]
-        frame = in_frames(library, xs, features)
-        assert many.learn_many(frame, in_frames(library, ys, [f"L{j}" for j in range(labels)])) is None
-        for x, y in zip(xs, ys, strict=True):
-            one.learn_one(x, y)
-        decided, proba = many.predict_many(frame), many.predict_proba_many(frame)
-        assert type(decided) is type(proba) is library.DataFrame
-        for i, x in enumerate(xs):
-            assert one.predict_one(x) == {key: decided[key][i] for key in decided.columns}
-            expected = {key: each[True] for key, each in one.predict_proba_one(x).items()}
-            assert expected == {key: proba[key][i] for key in proba.columns}
-        start += size
-    assert len(many.predict_one(x)) == 3
+def test_frames_are_rows_one_after_the_other(small):
+    X, Y = small
+
+    def check(library, texts, estimator):
+        library = pytest.importorskip(library)
+        one, many = (as_river(estimator, max_features=4, max_labels=3) for _ in range(2))
+        rows, start = list(dictionaries(X, Y)), 0
+        for size, features, labels in ((1, "ab", 2), (30, "abd", 3), (9, "d", 1), (60, "dcba", 3)):
+            chunk = rows[start : start + size]
+            xs = [{key: x[key] for key in features} for x, _ in chunk]
+            ys = [
+                {f"L{j}": None if (i + j) % 5 == 1 else y[f"L{j}"] for j in range(labels)}
+                for i, (_, y) in enumerate(chunk)
+            ]
+            if texts:
+                ys = [{key: value if value is None else str(value) for key, value in y.items()} for y in ys]
+            frame = in_frames(library, xs, features)
+            assert many.learn_many(frame, in_frames(library, ys, [f"L{j}" for j in range(labels)])) is None
+            for x, y in zip(xs, ys, strict=True):
+                one.learn_one(x, y)
+            decided, proba = many.predict_many(frame), many.predict_proba_many(frame)
+            assert type(decided) is type(proba) is library.DataFrame
+            for i, x in enumerate(xs):
+                assert one.predict_one(x) == {key: decided[key][i] for key in decided.columns}
+                expected = {key: each[True] for key, each in one.predict_proba_one(x).items()}
+                assert expected == {key: proba[key][i] for key in proba.columns}
+            start += size
+        assert len(many.predict_one(x)) == 3
+
+    check_all(
+        product(
+            ["pandas", "polars"],
+            [False, True],
+            [NearestRowClassifier(20), BinaryRelevance(HoeffdingTreeClassifier(grace_period=10))],
+        ),
+        lambda case: check(*case),
+    )
 
 
 def test_predictions_of_a_frame_have_its_index():
@@ -700,47 +695,51 @@ def test_absent_features_are_zeros():
     assert model.predict_one({"b": 0.9}) == {"red": True}
 
 
-@pytest.mark.parametrize(
-    "check",
-    [
-        river_checks.check_learn_one,
-        river_checks.check_pickling,
-        river_checks.check_shuffle_features_no_impact,
-        river_checks.check_emerging_features,
-        river_checks.check_disappearing_features,
-        river_checks.check_radically_disappearing_features,
-        river_checks.check_predict_one_pure,
-        river_checks.check_predict_one_before_any_learn,
-        river_checks.check_no_state_aliasing_with_input,
-        river_checks.check_clone_is_independent,
-        river_checks.check_bounded_memory_growth,
-    ],
-    ids=lambda check: check.__name__,
-)
-def test_rivers_checks_on_rows_pass(check):
-    rows = list(datasets.Yeast().take(30))
-    check(as_river(NearestRowClassifier(5), features=list(rows[0][0])), dataset=rows)
+def test_rivers_checks_on_rows_pass():
+    def check(check):
+        rows = list(datasets.Yeast().take(30))
+        check(as_river(NearestRowClassifier(5), features=list(rows[0][0])), dataset=rows)
+
+    check_all(
+        [
+            river_checks.check_learn_one,
+            river_checks.check_pickling,
+            river_checks.check_shuffle_features_no_impact,
+            river_checks.check_emerging_features,
+            river_checks.check_disappearing_features,
+            river_checks.check_radically_disappearing_features,
+            river_checks.check_predict_one_pure,
+            river_checks.check_predict_one_before_any_learn,
+            river_checks.check_no_state_aliasing_with_input,
+            river_checks.check_clone_is_independent,
+            river_checks.check_bounded_memory_growth,
+        ],
+        check,
+        lambda check: check.__name__,
+    )
 
 
-@pytest.mark.parametrize(
-    "check",
-    [
-        river_checks.check_repr,
-        river_checks.check_str,
-        river_checks.check_tags,
-        river_checks.check_clone_same_class,
-        river_checks.check_clone_is_idempotent,
-        river_checks.check_init_has_default_params_for_tests,
-        river_checks.check_init_default_params_are_not_mutable,
-        river_checks.check_doc,
-        river_checks.check_clone_changes_memory_addresses,
-        river_checks.check_pickling_supports_roundtrip,
-        river_checks.check_get_params_matches_signature,
-    ],
-    ids=lambda check: check.__name__,
-)
-def test_rivers_checks_on_models_pass(check):
-    check(as_river(NearestRowClassifier()))
+def test_rivers_checks_on_models_pass():
+    def check(check):
+        check(as_river(NearestRowClassifier()))
+
+    check_all(
+        [
+            river_checks.check_repr,
+            river_checks.check_str,
+            river_checks.check_tags,
+            river_checks.check_clone_same_class,
+            river_checks.check_clone_is_idempotent,
+            river_checks.check_init_has_default_params_for_tests,
+            river_checks.check_init_default_params_are_not_mutable,
+            river_checks.check_doc,
+            river_checks.check_clone_changes_memory_addresses,
+            river_checks.check_pickling_supports_roundtrip,
+            river_checks.check_get_params_matches_signature,
+        ],
+        check,
+        lambda check: check.__name__,
+    )
 
 
 # ------------------------------------------------------- as_river_classifier

@@ -1,7 +1,8 @@
-"""Logistic regression over environments: laws, gradients equal to torch's, weights of environments equal to a loop."""
+"""Logistic regression over environments: gradients equal to torch's, weights of environments equal to a loop."""
 
 import math
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,15 +13,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from estimators import InvariantLogisticClassifier, MeanLabelsClassifier, StreamPipeline, hash_categories
-from estimators.checks import stream_checks
 from estimators.invariance import _objectives
 from estimators.invariance._kept_rows import random_priority
 from estimators.invariance._objectives import Problem
-
-SMALL = {"memory": 100, "max_iter": 40, "random_state": 0}
+from tests.loops import check_all
 
 
 def table(n=240, seed=0, n_labels=2):
@@ -66,18 +64,7 @@ def torch_objective(name, rows, strength, z):
     return risks.sum() + (0.0 if name == "summed_risk" else strength) * penalty
 
 
-# ------------------------------------------------------------------------ laws
-@parametrize_with_checks([InvariantLogisticClassifier(**SMALL), InvariantLogisticClassifier("group-dro", **SMALL)])
-def test_scikit_learn_accepts_it(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.parametrize("penalty", ["none", "irm", "vrex", "group-dro"])
-def test_it_obeys_the_laws(penalty):
-    for one, check in stream_checks(InvariantLogisticClassifier(penalty, **SMALL)):
-        check(one)
-
-
+# ----------------------------------------------------------------------- state
 @pytest.mark.parametrize("penalty", ["none", "irm", "vrex", "group-dro"])
 def test_cuts_do_not_matter_with_environments_and_a_sample(penalty):
     X, Y, environment = table()
@@ -111,16 +98,17 @@ def test_a_pickle_continues_exactly_with_environments():
 
 
 # ------------------------------------------------------------------ objectives
-@pytest.mark.parametrize("name", ["summed_risk", "irm", "vrex"])
-@pytest.mark.parametrize("seed", range(3))
-def test_values_and_slopes_are_those_of_torch(name, seed):
-    rows = problem(seed)
-    z = torch.from_numpy(np.random.default_rng(seed).normal(size=60) * 2).requires_grad_()
-    expected = torch_objective(name, rows, 3.0, z)
-    expected.backward()
-    value, slopes = getattr(_objectives, name)(rows, z.detach().numpy(), 3.0)
-    assert value == pytest.approx(expected.item(), rel=1e-12)
-    np.testing.assert_allclose(slopes, z.grad.numpy(), atol=1e-14)
+def test_values_and_slopes_are_those_of_torch():
+    def check(name, seed):
+        rows = problem(seed)
+        z = torch.from_numpy(np.random.default_rng(seed).normal(size=60) * 2).requires_grad_()
+        expected = torch_objective(name, rows, 3.0, z)
+        expected.backward()
+        value, slopes = getattr(_objectives, name)(rows, z.detach().numpy(), 3.0)
+        assert value == pytest.approx(expected.item(), rel=1e-12)
+        np.testing.assert_allclose(slopes, z.grad.numpy(), atol=1e-14)
+
+    check_all(product(["summed_risk", "irm", "vrex"], range(3)), lambda case: check(*case))
 
 
 def test_risks_are_those_of_a_loop():
@@ -308,22 +296,24 @@ def test_strings_are_categories_too():
 
 
 # ---------------------------------------------------------------------- errors
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"penalty": "rex"}, r"penalty must be one of 'none', 'irm', 'vrex', 'group-dro'\. Got 'rex'"),
-        ({"strength": -1}, r"strength must be a number, at least 0\. Got -1"),
-        ({"group_step": np.inf}, r"group_step must be a number, at least 0\. Got inf"),
-        ({"l2": 0}, r"l2 must be a positive number\. Got 0"),
-        ({"max_iter": 0.5}, r"max_iter must be a whole number, at least 1\. Got 0\.5"),
-        ({"memory": 0}, r"memory must be a whole number, at least 1, or None for all rows\. Got 0"),
-        ({"refresh": 2}, r"refresh must be a number above 0, at most 1\. Got 2"),
-    ],
-)
-def test_wrong_parameters_are_refused(options, message):
-    X, Y, _ = table(30)
-    with pytest.raises(ValueError, match=message):
-        InvariantLogisticClassifier(**options).fit(X, Y)
+def test_wrong_parameters_are_refused():
+    def check(options, message):
+        X, Y, _ = table(30)
+        with pytest.raises(ValueError, match=message):
+            InvariantLogisticClassifier(**options).fit(X, Y)
+
+    check_all(
+        [
+            ({"penalty": "rex"}, r"penalty must be one of 'none', 'irm', 'vrex', 'group-dro'\. Got 'rex'"),
+            ({"strength": -1}, r"strength must be a number, at least 0\. Got -1"),
+            ({"group_step": np.inf}, r"group_step must be a number, at least 0\. Got inf"),
+            ({"l2": 0}, r"l2 must be a positive number\. Got 0"),
+            ({"max_iter": 0.5}, r"max_iter must be a whole number, at least 1\. Got 0\.5"),
+            ({"memory": 0}, r"memory must be a whole number, at least 1, or None for all rows\. Got 0"),
+            ({"refresh": 2}, r"refresh must be a number above 0, at most 1\. Got 2"),
+        ],
+        lambda case: check(*case),
+    )
 
 
 @pytest.mark.parametrize(

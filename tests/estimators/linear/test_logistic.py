@@ -1,29 +1,13 @@
-"""Logistic regressions against River's, step by step, the laws of streams and scikit-learn's checks."""
+"""Logistic regressions against River's, step by step."""
 
 import numpy as np
 import pytest
 from river import linear_model, optim
 from scipy import sparse
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from estimators import OnlineLogisticRegression
-from estimators.checks import stream_checks
 from tests.estimators import streams
-
-LEARNERS = [OnlineLogisticRegression(), OnlineLogisticRegression(0.3, targeted=True)]
-LAWS = [(learner, law) for learner in LEARNERS for _, law in stream_checks(learner)]
-
-
-@pytest.mark.parametrize(
-    ("estimator", "law"), LAWS, ids=[f"{one.learning_rate}-{law.args[0].__name__}" for one, law in LAWS]
-)
-def test_obeys_the_laws_of_streams(estimator, law):
-    law(estimator)
-
-
-@parametrize_with_checks(LEARNERS)
-def test_passes_the_checks_of_scikit_learn(estimator, check):
-    check(estimator)
+from tests.loops import check_all
 
 
 # ---------------------------------------------------------------- River's steps
@@ -160,17 +144,19 @@ def test_the_greatest_features_and_steps_leave_finite_numbers():
     assert np.isfinite(learner.predict_proba(X * 3e38)).all()
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"learning_rate": 0}, "learning_rate must be positive. Got 0 instead"),
-        ({"learning_rate": 1e7}, "learning_rate must be a finite number in"),
-        ({"learning_rate": "fast"}, "learning_rate must be a finite number in"),
-        ({"intercept_rate": -1.0}, "intercept_rate must be a finite number in"),
-        ({"clip_gradient": 0.0}, "clip_gradient must be positive"),
-        ({"clip_gradient": 1e13}, "clip_gradient must be a finite number in"),
-    ],
-)
-def test_parameters_are_checked(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        OnlineLogisticRegression(**parameters).fit(*streams.drawn(20))
+def test_parameters_are_checked():
+    def check(parameters, message):
+        with pytest.raises(ValueError, match=message):
+            OnlineLogisticRegression(**parameters).fit(*streams.drawn(20))
+
+    check_all(
+        [
+            ({"learning_rate": 0}, "learning_rate must be positive. Got 0 instead"),
+            ({"learning_rate": 1e7}, "learning_rate must be a finite number in"),
+            ({"learning_rate": "fast"}, "learning_rate must be a finite number in"),
+            ({"intercept_rate": -1.0}, "intercept_rate must be a finite number in"),
+            ({"clip_gradient": 0.0}, "clip_gradient must be positive"),
+            ({"clip_gradient": 1e13}, "clip_gradient must be a finite number in"),
+        ],
+        lambda case: check(*case),
+    )

@@ -3,32 +3,12 @@ import pytest
 from river import multioutput, tree
 from scipy import sparse
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
-from sklearn.utils.estimator_checks import check_estimator
 
-from estimators.checks import stream_checks
 from estimators.meta.classifier_chain import ClassifierChain
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from tests.estimators import published, streams
 
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
-LAWFUL = [
-    ClassifierChain(HoeffdingTreeClassifier()),
-    ClassifierChain(HoeffdingTreeClassifier(), chain_features="predicted"),
-    ClassifierChain(HoeffdingTreeClassifier(), order="random", n_chains=3, n_jobs=2),
-    ClassifierChain(BernoulliNB()),
-]
-
-
-@pytest.mark.parametrize("estimator", LAWFUL, ids=repr)
-def test_chains_pass_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", LAWFUL, ids=repr)
-def test_chains_obey_the_laws(estimator):
-    for one, check in stream_checks(estimator):
-        check(one)
 
 
 def test_a_chain_learns_from_true_labels_and_predicts_from_decided_ones():

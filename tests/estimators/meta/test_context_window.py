@@ -1,6 +1,7 @@
 """A context holds the rows that a slow loop holds, and is learnt when, and as, the loop learns it."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,7 +16,6 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from estimators import (
     ContextWindowClassifier,
@@ -24,8 +24,8 @@ from estimators import (
     OnlineNeuralClassifier,
     make_strategy,
 )
-from estimators.checks import stream_checks
 from tests.estimators.streams import drawn, tasks_that_return
+from tests.loops import check_all, in_two_tiers
 
 TREE = DecisionTreeClassifier(splitter="random", max_depth=4)
 
@@ -99,25 +99,28 @@ def slow_predictions(learner, X, Y, counts, weight=None):
     return np.array(proba).clip(np.finfo(float).tiny, 1 - 2**-53), n_fits
 
 
-@pytest.mark.parametrize("policy", ["last", "task", "label"])
-@pytest.mark.parametrize(
-    ("estimator", "schedule"),
-    [
-        (TREE, {}),
-        (TREE, {"change": None, "refit_every": 25}),
-        (TREE, {"change": 0.5, "refit_every": 20, "min_count": 3}),
-        (LogisticRegression(), {"change": 0.7}),
-    ],
-    ids=["trees", "every 25 rows", "three of a kind", "regression"],
+@in_two_tiers(
+    product(
+        ["last", "task", "label"],
+        [
+            (TREE, {}),
+            (TREE, {"change": None, "refit_every": 25}),
+            (TREE, {"change": 0.5, "refit_every": 20, "min_count": 3}),
+            (LogisticRegression(), {"change": 0.7}),
+        ],
+    )
 )
-def test_it_predicts_what_a_slow_loop_of_fits_predicts(policy, estimator, schedule):
-    X, Y, mask, _ = tasks_that_return()
-    X, Y, mask = X[:150], Y[:150], mask[:150]
-    learner = made(estimator, policy=policy, **schedule).begin(X, Y)
-    _, proba = learner.predict_then_fit(X, Y, label_mask=mask)
-    expected, n_fits = slow_predictions(learner, X, Y, mask)
-    np.testing.assert_array_equal(proba, expected)
-    assert learner.n_fits_ == n_fits > 3
+def test_it_predicts_what_a_slow_loop_of_fits_predicts(cases):
+    def check(policy, estimator, schedule):
+        X, Y, mask, _ = tasks_that_return()
+        X, Y, mask = X[:150], Y[:150], mask[:150]
+        learner = made(estimator, policy=policy, **schedule).begin(X, Y)
+        _, proba = learner.predict_then_fit(X, Y, label_mask=mask)
+        expected, n_fits = slow_predictions(learner, X, Y, mask)
+        np.testing.assert_array_equal(proba, expected)
+        assert learner.n_fits_ == n_fits > 3
+
+    check_all(cases, lambda case: check(case[0], *case[1]))
 
 
 def test_rows_are_numbered_without_those_of_weight_zero():
@@ -190,19 +193,22 @@ ANY = {
 }
 
 
-@pytest.mark.parametrize("name", ANY)
-def test_any_classifier_is_cut_anywhere_and_saved_in_between(name):
-    X, Y, mask, _ = tasks_that_return(120)
-    whole = made(ANY[name], min_count=3, change=None, refit_every=40).begin(X, Y)
-    cut = clone(whole).begin(X, Y)
-    expected = whole.predict_then_fit(X, Y, label_mask=mask)
-    parts = []
-    for start, stop in ((0, 1), (1, 8), (8, 90), (90, 91), (91, 120)):
-        cut, rows = pickle.loads(pickle.dumps(cut)), slice(start, stop)  # noqa: S301 - our own bytes
-        parts.append(cut.predict_then_fit(X[rows], Y[rows], label_mask=mask[rows]))
-    for one, two in zip(expected, map(np.concatenate, zip(*parts, strict=True)), strict=True):
-        np.testing.assert_array_equal(one, two)
-    np.testing.assert_array_equal(cut.predict_proba(X), whole.predict_proba(X))
+@in_two_tiers(ANY)
+def test_any_classifier_is_cut_anywhere_and_saved_in_between(cases):
+    def check(name):
+        X, Y, mask, _ = tasks_that_return(120)
+        whole = made(ANY[name], min_count=3, change=None, refit_every=40).begin(X, Y)
+        cut = clone(whole).begin(X, Y)
+        expected = whole.predict_then_fit(X, Y, label_mask=mask)
+        parts = []
+        for start, stop in ((0, 1), (1, 8), (8, 90), (90, 91), (91, 120)):
+            cut, rows = pickle.loads(pickle.dumps(cut)), slice(start, stop)  # noqa: S301 - our own bytes
+            parts.append(cut.predict_then_fit(X[rows], Y[rows], label_mask=mask[rows]))
+        for one, two in zip(expected, map(np.concatenate, zip(*parts, strict=True)), strict=True):
+            np.testing.assert_array_equal(one, two)
+        np.testing.assert_array_equal(cut.predict_proba(X), whole.predict_proba(X))
+
+    check_all(cases, check)
 
 
 def test_labels_in_threads_are_learnt_alike():
@@ -228,31 +234,6 @@ def test_a_chunk_that_is_only_learnt_is_fitted_to_once():
 
 
 # -------------------------------------------------------------------------- laws
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {},
-        {"policy": "task", "context_size": 60, "refit_every": 7, "change": None},
-        {"policy": "label", "context_size": 60},
-        {"context_size": 90, "multilabel": "native"},
-        {"context_size": 60, "estimator": HoeffdingTreeClassifier(grace_period=5)},
-    ],
-    ids=repr,
-)
-def test_it_obeys_the_laws(parameters):
-    forgetting = {"check_accumulates_over_calls": "the last 30 rows are all it knows"}
-    left_out = {} if "context_size" in parameters else forgetting
-    for one, check in stream_checks(made(**parameters), expected_failed_checks=left_out):
-        check(one)
-
-
-@parametrize_with_checks(
-    [ContextWindowClassifier(DecisionTreeClassifier()), ContextWindowClassifier(HoeffdingTreeClassifier())]
-)
-def test_passes_the_checks_of_scikit_learn(estimator, check):
-    check(estimator)
-
-
 # --------------------------------------------------------------------- bad input
 def test_a_fit_that_fails_changes_nothing():
     X, Y = drawn(200)
@@ -265,26 +246,28 @@ def test_a_fit_that_fails_changes_nothing():
     np.testing.assert_array_equal(learner.partial_fit(X, Y).predict_proba(X), twin.partial_fit(X, Y).predict_proba(X))
 
 
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
-    [
-        ({"context_size": 0}, ValueError, "context_size must be an integer of at least 1. Got 0 instead"),
-        ({"policy": "first"}, ValueError, "policy must be one of 'last', 'task', 'label'. Got 'first' instead"),
-        ({"change": 2}, ValueError, "change must be a finite number from 0 to 1. Got 2 instead"),
-        ({"refit_every": 0.5}, ValueError, "refit_every must be an integer of at least 1. Got 0.5 instead"),
-        ({"min_count": 0}, ValueError, "min_count must be an integer of at least 1. Got 0 instead"),
-        ({"multilabel": "both"}, ValueError, "multilabel must be one of 'binary', 'native'. Got 'both' instead"),
-        ({"multilabel": "native", "policy": "task"}, ValueError, "policy must be 'last' or 'label' with"),
-        ({"multilabel": "native", "on_new_labels": "grow"}, ValueError, "on_new_labels must be 'error' with"),
-        ({"estimator": StandardScaler()}, TypeError, r"estimator must be a classifier .* Got StandardScaler\(\)"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(parameters, error, message):
-    X, Y = drawn(20)
-    learner = made(**parameters)
-    with pytest.raises(error, match=message):
-        learner.partial_fit(X, Y)
-    assert not hasattr(learner, "classes_")
+def test_parameters_that_make_no_sense_are_refused():
+    def check(parameters, error, message):
+        X, Y = drawn(20)
+        learner = made(**parameters)
+        with pytest.raises(error, match=message):
+            learner.partial_fit(X, Y)
+        assert not hasattr(learner, "classes_")
+
+    check_all(
+        [
+            ({"context_size": 0}, ValueError, "context_size must be an integer of at least 1. Got 0 instead"),
+            ({"policy": "first"}, ValueError, "policy must be one of 'last', 'task', 'label'. Got 'first' instead"),
+            ({"change": 2}, ValueError, "change must be a finite number from 0 to 1. Got 2 instead"),
+            ({"refit_every": 0.5}, ValueError, "refit_every must be an integer of at least 1. Got 0.5 instead"),
+            ({"min_count": 0}, ValueError, "min_count must be an integer of at least 1. Got 0 instead"),
+            ({"multilabel": "both"}, ValueError, "multilabel must be one of 'binary', 'native'. Got 'both' instead"),
+            ({"multilabel": "native", "policy": "task"}, ValueError, "policy must be 'last' or 'label' with"),
+            ({"multilabel": "native", "on_new_labels": "grow"}, ValueError, "on_new_labels must be 'error' with"),
+            ({"estimator": StandardScaler()}, TypeError, r"estimator must be a classifier .* Got StandardScaler\(\)"),
+        ],
+        lambda case: check(*case),
+    )
 
 
 def test_weights_are_refused_where_they_cannot_be_learnt():

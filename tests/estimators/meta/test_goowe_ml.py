@@ -2,6 +2,7 @@
 
 import pickle
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,20 +10,17 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import Perceptron
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from estimators import (
     BinaryRelevance,
     ClassifierChain,
     GOOWEMLClassifier,
     HoeffdingTreeClassifier,
-    LabelCombination,
     MeanLabelsClassifier,
-    OnlineNeuralClassifier,
     make_strategy,
 )
-from estimators.checks import stream_checks
 from tests.estimators.streams import drawn, tasks_that_return, yeast
+from tests.loops import check_all
 
 TREES = BinaryRelevance(HoeffdingTreeClassifier(grace_period=10))
 
@@ -101,24 +99,25 @@ def hidden(Y, share, seed=0):
     return np.where(rng.random(Y.shape) < share, np.nan, Y)
 
 
-@pytest.mark.parametrize("unknown", [0.0, 0.3])
-@pytest.mark.parametrize("n_members", [1, 3, 10])
-def test_it_predicts_what_a_slow_loop_predicts(n_members, unknown):
-    X, Y = drawn(120, n_labels=4)
-    Y = hidden(Y.astype(float), unknown)
-    Y[np.isnan(Y).all(axis=1), 0] = 1
-    learner, slow = made(n_members=n_members), SlowGoowe(TREES, 15, n_members)
-    decided, proba = learner.predict_then_fit(X, Y)
-    for i in range(len(Y)):
-        if i >= 15:
-            scores = np.array(slow.predict(X[i]))
-            np.testing.assert_allclose(proba[i], (scores / (scores + 0.25)).clip(1e-300), atol=1e-7)
-            clear = abs(scores - 0.25) > 1e-7
-            np.testing.assert_array_equal(decided[i][clear], (scores > 0.25)[clear])
-        slow.learn(X[i], Y[i])
-    np.testing.assert_allclose(learner.weights_, slow.weights, atol=1e-6)
-    assert not decided[:15].any()
-    assert len(learner.estimators_) == min(n_members, 8)
+def test_it_predicts_what_a_slow_loop_predicts():
+    def check(unknown, n_members):
+        X, Y = drawn(120, n_labels=4)
+        Y = hidden(Y.astype(float), unknown)
+        Y[np.isnan(Y).all(axis=1), 0] = 1
+        learner, slow = made(n_members=n_members), SlowGoowe(TREES, 15, n_members)
+        decided, proba = learner.predict_then_fit(X, Y)
+        for i in range(len(Y)):
+            if i >= 15:
+                scores = np.array(slow.predict(X[i]))
+                np.testing.assert_allclose(proba[i], (scores / (scores + 0.25)).clip(1e-300), atol=1e-7)
+                clear = abs(scores - 0.25) > 1e-7
+                np.testing.assert_array_equal(decided[i][clear], (scores > 0.25)[clear])
+            slow.learn(X[i], Y[i])
+        np.testing.assert_allclose(learner.weights_, slow.weights, atol=1e-6)
+        assert not decided[:15].any()
+        assert len(learner.estimators_) == min(n_members, 8)
+
+    check_all(product([0.0, 0.3], [1, 3, 10]), lambda case: check(*case))
 
 
 def test_rows_have_weights():
@@ -159,21 +158,6 @@ def test_labels_outside_the_mask_are_left_out_where_members_use_the_task():
 
 
 # -------------------------------------------------------------------------- laws
-@pytest.mark.parametrize(
-    "estimator",
-    [TREES, LabelCombination(HoeffdingTreeClassifier()), OnlineNeuralClassifier()],
-    ids=lambda one: type(one).__name__ + type(getattr(one, "estimator", None)).__name__,
-)
-def test_it_obeys_the_laws(estimator):
-    for one, check in stream_checks(made(estimator, chunk_size=6, n_members=3)):
-        check(one)
-
-
-@parametrize_with_checks([GOOWEMLClassifier()])
-def test_passes_the_checks_of_scikit_learn(estimator, check):
-    check(estimator)
-
-
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("estimator", [TREES, ClassifierChain(HoeffdingTreeClassifier(), chain_features="predicted")])
 def test_cut_anywhere_and_saved_in_between_it_goes_on_bit_for_bit(estimator, kind):

@@ -3,33 +3,12 @@ import pytest
 from river import multioutput, tree
 from scipy import sparse
 from sklearn.linear_model import SGDClassifier
-from sklearn.naive_bayes import BernoulliNB
-from sklearn.utils.estimator_checks import check_estimator
 
-from estimators.checks import stream_checks
 from estimators.meta.label_combination import LabelCombination
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from tests.estimators import published, streams
 
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
-LAWFUL = [
-    LabelCombination(HoeffdingTreeClassifier()),
-    LabelCombination(HoeffdingTreeClassifier(), pruning=2, buffer_size=3, max_combinations=6),
-    LabelCombination(BernoulliNB(), pruning=1),
-]
-
-
-@pytest.mark.parametrize("estimator", LAWFUL[:2], ids=repr)
-def test_label_combination_passes_scikit_learns_checks(estimator):
-    # of another base, the best set need not agree with the marginals, as scikit-learn asks of decisions
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", LAWFUL, ids=repr)
-def test_label_combination_obeys_the_laws(estimator):
-    for one, check in stream_checks(estimator):
-        check(one)
 
 
 class Told:

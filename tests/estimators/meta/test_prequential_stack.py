@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import Perceptron
 from sklearn.naive_bayes import BernoulliNB
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from estimators import (
     HoeffdingTreeClassifier,
@@ -25,8 +24,8 @@ from estimators import (
     ReplayClassifier,
 )
 from estimators.base import StreamClassifier
-from estimators.checks import stream_checks
 from tests.estimators import learners, streams
+from tests.loops import check_all
 
 MARGIN = 1e-3
 
@@ -351,68 +350,43 @@ def test_any_classifier_with_partial_fit_is_a_member():
     assert set(stack.fit(sparse.csr_array(X), classes).predict(X)) <= {"a", "b", "c"}
 
 
-@pytest.mark.parametrize(
-    ("estimators", "parameters", "message"),
-    [
-        ([], {}, r"estimators must be a list of \(name, estimator\) pairs. Got \[\] instead"),
-        ([MeanLabelsClassifier()], {}, r"estimators must be a list of \(name, estimator\) pairs"),
-        ([("a", MeanLabelsClassifier()), ("a", LastLabelsClassifier())], {}, "must be distinct .* Got 'a' among"),
-        ([("a__b", MeanLabelsClassifier())], {}, "without '__', and no parameters of the stack. Got 'a__b'"),
-        ([("share", MeanLabelsClassifier())], {}, "no parameters of the stack. Got 'share'"),
-        ([("a", "drop")], {}, "at least one learner. Got 'drop' only"),
-        ([("a", object())], {}, "a must be a classifier instance with partial_fit, or 'drop'. Got <object"),
-        ([("a", MeanLabelsClassifier)], {}, "a must be a classifier instance with partial_fit"),
-        ([("a", MeanLabelsClassifier())], {"share": 1.5}, "share must be a finite number from 0 to 1"),
-        ([("a", MeanLabelsClassifier())], {"share": 1}, "share must be below 1"),
-        ([("a", MeanLabelsClassifier())], {"negligible": -1}, "negligible must be a finite number from 0 to 1"),
-        ([("a", MeanLabelsClassifier())], {"patience": 0}, "patience must be an integer of at least 1"),
-        ([("a", MeanLabelsClassifier())], {"reservoir_size": -1}, "reservoir_size must be an integer of at least 0"),
-        (
-            [("a", MeanLabelsClassifier()), ("sets", LabelCombination(HoeffdingTreeClassifier()))],
-            {"on_new_labels": "grow"},
-            "on_new_labels must be 'error' for sets, which cannot grow",
-        ),
-        (
-            [("a", learners.Logistic(targeted=True)), ("b", learners.Refusing())],
-            {},
-            "b must learn unknown labels, beside members that use the task",
-        ),
-    ],
-)
-def test_senseless_parameters_are_refused(estimators, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        PrequentialStack(estimators, **parameters).fit(*streams.drawn(20))
+def test_senseless_parameters_are_refused():
+    def check(estimators, parameters, message):
+        with pytest.raises(ValueError, match=message):
+            PrequentialStack(estimators, **parameters).fit(*streams.drawn(20))
+
+    check_all(
+        [
+            ([], {}, r"estimators must be a list of \(name, estimator\) pairs. Got \[\] instead"),
+            ([MeanLabelsClassifier()], {}, r"estimators must be a list of \(name, estimator\) pairs"),
+            ([("a", MeanLabelsClassifier()), ("a", LastLabelsClassifier())], {}, "must be distinct .* Got 'a' among"),
+            ([("a__b", MeanLabelsClassifier())], {}, "without '__', and no parameters of the stack. Got 'a__b'"),
+            ([("share", MeanLabelsClassifier())], {}, "no parameters of the stack. Got 'share'"),
+            ([("a", "drop")], {}, "at least one learner. Got 'drop' only"),
+            ([("a", object())], {}, "a must be a classifier instance with partial_fit, or 'drop'. Got <object"),
+            ([("a", MeanLabelsClassifier)], {}, "a must be a classifier instance with partial_fit"),
+            ([("a", MeanLabelsClassifier())], {"share": 1.5}, "share must be a finite number from 0 to 1"),
+            ([("a", MeanLabelsClassifier())], {"share": 1}, "share must be below 1"),
+            ([("a", MeanLabelsClassifier())], {"negligible": -1}, "negligible must be a finite number from 0 to 1"),
+            ([("a", MeanLabelsClassifier())], {"patience": 0}, "patience must be an integer of at least 1"),
+            (
+                [("a", MeanLabelsClassifier())],
+                {"reservoir_size": -1},
+                "reservoir_size must be an integer of at least 0",
+            ),
+            (
+                [("a", MeanLabelsClassifier()), ("sets", LabelCombination(HoeffdingTreeClassifier()))],
+                {"on_new_labels": "grow"},
+                "on_new_labels must be 'error' for sets, which cannot grow",
+            ),
+            (
+                [("a", learners.Logistic(targeted=True)), ("b", learners.Refusing())],
+                {},
+                "b must learn unknown labels, beside members that use the task",
+            ),
+        ],
+        lambda case: check(*case),
+    )
 
 
 # ------------------------------------------------------------------------------- laws
-OF_LATE = {"reservoir_size": 0, "random_state": 0}
-LAWFUL = [
-    PrequentialStack([("mean", MeanLabelsClassifier()), ("logistic", learners.Logistic())], **OF_LATE),
-    PrequentialStack([("last", LastLabelsClassifier()), ("logistic", learners.Growing(targeted=True))], **OF_LATE),
-    PrequentialStack(
-        [("last", LastLabelsClassifier()), ("logistic", learners.Logistic()), ("bayes", BernoulliNB())],
-        patience=9,
-        negligible=0.3,
-        **OF_LATE,
-    ),
-    PrequentialStack([("mean", MeanLabelsClassifier()), ("logistic", learners.Logistic())], reservoir_size=20),
-]
-OF_THE_LOOP = (
-    "check_predict_then_fit_is_the_loop",
-    "check_unknown_labels_in_the_loop",
-    "check_unknown_rows_change_nothing",
-)
-
-
-@pytest.mark.parametrize("stack", LAWFUL, ids=repr)
-def test_a_stack_obeys_the_laws(stack):
-    reason = "rows that are predicted only are mixed by other weights"
-    left_out = dict.fromkeys(OF_THE_LOOP, reason) if stack.reservoir_size else {}
-    for one, check in stream_checks(stack, expected_failed_checks=left_out):
-        check(one)
-
-
-@pytest.mark.slow
-@parametrize_with_checks([PrequentialStack([("mean", MeanLabelsClassifier()), ("tree", HoeffdingTreeClassifier())])])
-def test_a_stack_is_an_estimator_of_scikit_learn(estimator, check):
-    check(estimator)

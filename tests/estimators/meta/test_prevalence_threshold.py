@@ -1,13 +1,13 @@
-"""Decisions at the prevalence: the laws, a slow loop, and the best balanced accuracy where probabilities are true."""
+"""Decisions at the prevalence: a slow loop, and the best balanced accuracy where probabilities are true."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import Perceptron
 from sklearn.naive_bayes import BernoulliNB
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import (
     BinaryRelevance,
@@ -17,23 +17,12 @@ from estimators import (
     StreamPipeline,
 )
 from estimators.base import StreamClassifier
-from estimators.checks import stream_checks
 from metrics import ba_macro
-from tests.estimators import learners, streams
+from tests.estimators import streams
 from tests.estimators.slow_prevalence import SlowRule
+from tests.loops import check_all, in_two_tiers
 
 FOREIGN = BernoulliNB()
-LAWFUL = [
-    PrevalenceThreshold(learners.Logistic(targeted=True), late_in_predict=True),
-    PrevalenceThreshold(OnlineNeuralClassifier(5), late_in_predict=True, follow=1.0, memory=7),
-    PrevalenceThreshold(FOREIGN, late_in_predict=True),
-    PrevalenceThreshold(learners.Growing(), follow=0),
-]
-LATE_IN_STREAMS_ONLY = {
-    "check_predict_then_fit_is_the_loop": "`predict` leaves the prevalence of late out",
-    "check_unknown_labels_in_the_loop": "`predict` leaves the prevalence of late out",
-    "check_unknown_rows_change_nothing": "rows of the stream are predicted with the prevalence of late",
-}
 
 
 class Given(StreamClassifier):
@@ -64,24 +53,6 @@ def drifting(n=400, seed=0):
     P = rng.beta(1, 2, size=(n, 4))
     burst = (np.arange(n) // 50 % 2)[:, np.newaxis] * [2.0, 0.5, 0.1, 0.0]
     return P, (rng.random((n, 4)) < P * [0.4, 0.6, 0.05, 0] * (0.5 + burst)).astype(int)
-
-
-@pytest.mark.parametrize("estimator", LAWFUL, ids=repr)
-def test_it_obeys_the_laws(estimator):
-    for one, check in stream_checks(estimator):
-        check(one)
-
-
-def test_by_default_only_rows_of_the_stream_follow_the_prevalence_of_late():
-    estimator = PrevalenceThreshold(learners.Logistic())
-    for one, check in stream_checks(estimator, expected_failed_checks=LATE_IN_STREAMS_ONLY):
-        check(one)
-
-
-@pytest.mark.parametrize("inner", [OnlineNeuralClassifier(5, random_state=0), FOREIGN], ids=repr)
-def test_it_passes_scikit_learns_checks(inner):
-    results = check_estimator(PrevalenceThreshold(inner), on_skip=None, on_fail="raise")
-    assert {result["status"] for result in results} <= {"passed", "skipped"}
 
 
 @pytest.mark.parametrize(("follow", "memory"), [(0.0, 20), (0.5, 20), (1.0, 3.5)])
@@ -141,16 +112,18 @@ def test_a_learner_without_the_task_counts_zeros_outside_the_mask():
     np.testing.assert_allclose(learner.prevalence_, (Y * mask).mean(axis=0))
 
 
-@pytest.mark.parametrize("size", [1, 7, 1000])
-@pytest.mark.parametrize("inner", [OnlineNeuralClassifier(8, random_state=0), FOREIGN], ids=repr)
-def test_cuts_into_chunks_do_not_change_a_bit(inner, size):
-    X, Y = streams.drawn(300)
-    whole, cut = (PrevalenceThreshold(clone(inner)) for _ in range(2))
-    expected = whole.predict_then_fit(X, Y)
-    parts = [cut.predict_then_fit(X[i : i + size], Y[i : i + size]) for i in range(0, 300, size)]
-    for one, two in zip(expected, zip(*parts, strict=True), strict=True):
-        np.testing.assert_array_equal(one, np.concatenate(two))
-    np.testing.assert_array_equal(whole.predict(X), cut.predict(X))
+@in_two_tiers(product([1, 7, 1000], [OnlineNeuralClassifier(8, random_state=0), FOREIGN]))
+def test_cuts_into_chunks_do_not_change_a_bit(cases):
+    def check(size, inner):
+        X, Y = streams.drawn(300)
+        whole, cut = (PrevalenceThreshold(clone(inner)) for _ in range(2))
+        expected = whole.predict_then_fit(X, Y)
+        parts = [cut.predict_then_fit(X[i : i + size], Y[i : i + size]) for i in range(0, 300, size)]
+        for one, two in zip(expected, zip(*parts, strict=True), strict=True):
+            np.testing.assert_array_equal(one, np.concatenate(two))
+        np.testing.assert_array_equal(whole.predict(X), cut.predict(X))
+
+    check_all(cases, lambda case: check(*case))
 
 
 def test_probabilities_are_those_of_the_classifier_inside():
@@ -183,7 +156,7 @@ def test_no_threshold_on_true_probabilities_has_a_greater_balanced_accuracy():
         return (recall + specificity) / 2
 
     ours = expected(learner.predict(P))
-    best = np.max([expected(threshold <= P) for threshold in np.linspace(0.001, 0.999, 999)], axis=0)
+    best = np.max([expected(threshold <= P) for threshold in np.linspace(0.001, 0.999, 250)], axis=0)
     np.testing.assert_allclose(learner.prevalence_, wanted, atol=0.01)
     assert (ours > best - 1e-4).all()
     assert (ours > expected(P >= 0.5) + 0.1).all()

@@ -1,6 +1,7 @@
 """Meta-estimators and unknown labels, against slow loops over rows and labels."""
 
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from estimators.trees.adaptive_tree import HoeffdingAdaptiveTreeClassifier
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from tests.estimators import streams
 from tests.estimators.trees.test_unknown_in_trees import partly_known
+from tests.loops import check_all, in_two_tiers
 
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
 TREE = HoeffdingTreeClassifier(**EAGER)
@@ -21,27 +23,27 @@ ADAPTIVE = HoeffdingAdaptiveTreeClassifier(**EAGER, random_state=0)
 
 
 # ----------------------------------------------------------- binary relevance
-@pytest.mark.parametrize("start", ["first-row", "first-positive"])
-@pytest.mark.parametrize(
-    "base", [TREE, ADAPTIVE, BernoulliNB(binarize=0.5)], ids=["tree", "adaptive tree", "naive Bayes"]
-)
-def test_the_classifier_of_a_label_learns_the_rows_where_it_is_known(base, start):
-    X, Y = partly_known(300)
-    # the only positives of the last label among the first rows are unknown
-    Y[:60, 2] = np.where(Y[:60, 2] == 1, np.nan, Y[:60, 2])
-    learner = BinaryRelevance(base, start=start).begin(X, Y)
-    decided, proba = learner.predict_then_fit(X[:200], Y[:200])
-    learner.partial_fit(X[200:], Y[200:])
-    for j in range(3):
-        known = np.flatnonzero(~np.isnan(Y[:, j]))
-        label = np.nan_to_num(Y[:, [j]]).astype(int)
-        alone = BinaryRelevance(base, start=start).begin(X, label)
-        for i in range(200):
-            assert (decided[i, j], proba[i, j]) == (alone.predict(X[[i]])[0, 0], alone.predict_proba(X[[i]])[0, 0])
-            if i in known:
-                alone.partial_fit(X[[i]], label[[i]])
-        alone.partial_fit(X[known[known >= 200]], label[known[known >= 200]])
-        np.testing.assert_allclose(learner.predict_proba(X)[:, j], alone.predict_proba(X)[:, 0], rtol=1e-12)
+@in_two_tiers(product(["first-row", "first-positive"], [TREE, ADAPTIVE, BernoulliNB(binarize=0.5)]))
+def test_the_classifier_of_a_label_learns_the_rows_where_it_is_known(cases):
+    def check(start, base):
+        X, Y = partly_known(300)
+        # the only positives of the last label among the first rows are unknown
+        Y[:60, 2] = np.where(Y[:60, 2] == 1, np.nan, Y[:60, 2])
+        learner = BinaryRelevance(base, start=start).begin(X, Y)
+        decided, proba = learner.predict_then_fit(X[:200], Y[:200])
+        learner.partial_fit(X[200:], Y[200:])
+        for j in range(3):
+            known = np.flatnonzero(~np.isnan(Y[:, j]))
+            label = np.nan_to_num(Y[:, [j]]).astype(int)
+            alone = BinaryRelevance(base, start=start).begin(X, label)
+            for i in range(200):
+                assert (decided[i, j], proba[i, j]) == (alone.predict(X[[i]])[0, 0], alone.predict_proba(X[[i]])[0, 0])
+                if i in known:
+                    alone.partial_fit(X[[i]], label[[i]])
+            alone.partial_fit(X[known[known >= 200]], label[known[known >= 200]])
+            np.testing.assert_allclose(learner.predict_proba(X)[:, j], alone.predict_proba(X)[:, 0], rtol=1e-12)
+
+    check_all(cases, lambda case: check(*case))
 
 
 def test_forests_in_binary_relevance_learn_known_rows_however_the_stream_is_cut():

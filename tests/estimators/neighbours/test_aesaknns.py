@@ -1,17 +1,17 @@
-"""AESAKNNS equals a loop over lists with the same draws, keeps the laws, and gives published cells."""
+"""AESAKNNS equals a loop over lists with the same draws, and gives published cells."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.utils.estimator_checks import check_estimator
 
 from benchmarks.reproduction.field_scores import faded_scores
 from estimators import AESAKNNSClassifier
-from estimators.checks import stream_checks
 from mlstream import load_dataset
 from tests.estimators.neighbours.slow_aesaknns import SlowEnsemble
+from tests.loops import check_all, in_two_tiers
 
 SMALL = {"n_members": 3, "background_rows": 40, "max_window": 40, "min_window": 5, "random_state": 0}
 LEARNERS = [AESAKNNSClassifier(**SMALL), AESAKNNSClassifier(**SMALL, faithful=True)]
@@ -60,23 +60,24 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("faithful", [False, True])
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("unknown", [0.0, 0.3])
-def test_equals_the_loop(options, faithful, unknown):
-    X, Y = stream(unknown=unknown)
-    learner = AESAKNNSClassifier(**{**SMALL, **options}, faithful=faithful)
-    slow = slow_version(learner, X, Y)
-    expected = []
-    for x, y in zip(X, Y, strict=True):
-        expected.append(slow.predict(x))
-        slow.learn(x, known(y))
-    decided, proba = learner.predict_then_fit(X, Y)
-    np.testing.assert_allclose(proba, expected, atol=1e-12)
-    assert np.array_equal(decided, proba >= 0.5)
-    assert [list(features) for features in learner.features_] == [member.features for member in slow.members]
-    assert learner.window_sizes_.tolist() == [len(member.window.rows) for member in slow.members]
-    assert (learner.n_restarts_, learner.n_exchanged_) == (slow.n_restarts, slow.n_exchanged)
+@in_two_tiers(product([False, True], OPTIONS, [0.0, 0.3]))
+def test_equals_the_loop(cases):
+    def check(faithful, options, unknown):
+        X, Y = stream(unknown=unknown)
+        learner = AESAKNNSClassifier(**{**SMALL, **options}, faithful=faithful)
+        slow = slow_version(learner, X, Y)
+        expected = []
+        for x, y in zip(X, Y, strict=True):
+            expected.append(slow.predict(x))
+            slow.learn(x, known(y))
+        decided, proba = learner.predict_then_fit(X, Y)
+        np.testing.assert_allclose(proba, expected, atol=1e-12)
+        assert np.array_equal(decided, proba >= 0.5)
+        assert [list(features) for features in learner.features_] == [member.features for member in slow.members]
+        assert learner.window_sizes_.tolist() == [len(member.window.rows) for member in slow.members]
+        assert (learner.n_restarts_, learner.n_exchanged_) == (slow.n_restarts, slow.n_exchanged)
+
+    check_all(cases, lambda case: check(*case))
 
 
 @pytest.mark.parametrize("faithful", [False, True])
@@ -102,24 +103,27 @@ def test_weights_are_those_of_the_loop(faithful):
     np.testing.assert_allclose(learner.predict_proba(X[-1:])[0], slow.predict(X[-1]), atol=1e-12)
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
-@pytest.mark.parametrize("chunk", [1, 7, 1000])
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_chunks_and_forms_of_rows_do_not_matter(learner, chunk, form):
-    X, Y = stream(unknown=0.2)
-    _, expected = fresh(learner).predict_then_fit(X, Y)
-    learner, parts = fresh(learner), [slice(begin, begin + chunk) for begin in range(0, len(X), chunk)]
-    got = [learner.predict_then_fit(form(X[part]), Y[part])[1] for part in parts]
-    assert np.array_equal(np.concatenate(got), expected)
+def test_chunks_and_forms_of_rows_do_not_matter():
+    def check(learner, chunk, form):
+        X, Y = stream(unknown=0.2)
+        _, expected = fresh(learner).predict_then_fit(X, Y)
+        learner, parts = fresh(learner), [slice(begin, begin + chunk) for begin in range(0, len(X), chunk)]
+        got = [learner.predict_then_fit(form(X[part]), Y[part])[1] for part in parts]
+        assert np.array_equal(np.concatenate(got), expected)
+
+    check_all(product(LEARNERS, [1, 7, 1000], [np.asarray, sparse.csr_array]), lambda case: check(*case))
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
-@pytest.mark.parametrize("cut", [30, 41, 155])
-def test_goes_on_when_it_is_loaded(learner, cut):
-    X, Y = stream()
-    learner = fresh(learner).partial_fit(X[:cut], Y[:cut])
-    loaded = pickle.loads(pickle.dumps(learner))  # noqa: S301 - written here
-    assert np.array_equal(loaded.predict_then_fit(X[cut:], Y[cut:])[1], learner.predict_then_fit(X[cut:], Y[cut:])[1])
+def test_goes_on_when_it_is_loaded():
+    def check(learner, cut):
+        X, Y = stream()
+        learner = fresh(learner).partial_fit(X[:cut], Y[:cut])
+        loaded = pickle.loads(pickle.dumps(learner))  # noqa: S301 - written here
+        assert np.array_equal(
+            loaded.predict_then_fit(X[cut:], Y[cut:])[1], learner.predict_then_fit(X[cut:], Y[cut:])[1]
+        )
+
+    check_all(product(LEARNERS, [30, 41, 155]), lambda case: check(*case))
 
 
 def fresh(learner):
@@ -149,20 +153,6 @@ def test_refuses_a_share_of_features_outside_its_range(subspace):
     X, Y = stream()
     with pytest.raises(ValueError, match="subspace must be above 0 and at most 1"):
         AESAKNNSClassifier(subspace=subspace).fit(X, Y)
-
-
-@pytest.mark.parametrize("faithful", [False, True])
-def test_passes_the_checks_of_scikit_learn(faithful):
-    # of the two features that these checks have, one says too little
-    learner = AESAKNNSClassifier(4, subspace=0.9, max_window=200, faithful=faithful, random_state=0)
-    results = check_estimator(learner, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
-def test_keeps_the_laws(learner):
-    for one, check in stream_checks(learner):
-        check(one)
 
 
 def test_gives_the_published_scores_of_scene(shared_data):

@@ -1,10 +1,12 @@
 import math
+from itertools import product
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from estimators.neighbours._window import DenseWindow, Metric, SparseWindow, Tail
+from tests.loops import check_all
 
 EUCLIDEAN, COSINE = Metric("euclidean", 0.0), Metric("cosine", 0.0)
 
@@ -34,31 +36,35 @@ def slow_cosine(a, b, zero):
     return math.fsum(x * y for x, y in zip(a, b, strict=True)) / math.sqrt(aa) / math.sqrt(bb)
 
 
-@pytest.mark.parametrize("metric", [EUCLIDEAN, COSINE, Metric("cosine", 1.0)], ids=lambda m: f"{m.name}{m.options}")
-@pytest.mark.parametrize("kind", [DenseWindow, SparseWindow])
-@pytest.mark.parametrize("n_columns", [1, 2, 3, 4, 7, 66])
-def test_the_nearest_row_is_found(kind, metric, n_columns):
-    rows, queries = table(60, n_columns, 0.5), table(25, n_columns, 0.5, seed=1)
-    found = kind.of_width(n_columns).append(rows).nearest(queries, *every_row(queries, 60), metric)
-    for q, row in zip(queries.tolist(), found.tolist(), strict=True):
-        near = nearness(q, rows, metric)
-        # rows with one non-zero tie, and rounding chooses
-        assert near[row] == pytest.approx(near.max(), rel=1e-14)
+def test_the_nearest_row_is_found():
+    def check(metric, kind, n_columns):
+        rows, queries = table(60, n_columns, 0.5), table(25, n_columns, 0.5, seed=1)
+        found = kind.of_width(n_columns).append(rows).nearest(queries, *every_row(queries, 60), metric)
+        for q, row in zip(queries.tolist(), found.tolist(), strict=True):
+            near = nearness(q, rows, metric)
+            # rows with one non-zero tie, and rounding chooses
+            assert near[row] == pytest.approx(near.max(), rel=1e-14)
+
+    check_all(
+        product([EUCLIDEAN, COSINE, Metric("cosine", 1.0)], [DenseWindow, SparseWindow], [1, 2, 3, 4, 7, 66]),
+        lambda case: check(*case),
+    )
 
 
-@pytest.mark.parametrize("metric", [EUCLIDEAN, COSINE], ids=["euclidean", "cosine"])
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
-def test_sparse_and_dense_rows_find_the_same_even_among_near_ties(metric, scale):
-    base = table(1, 50, 0.6, seed=2, scale=scale)
-    rng = np.random.default_rng(3)
-    # copies that differ in their last bits only
-    rows = np.repeat(base, 200, axis=0) * (1 + rng.integers(-3, 4, size=(200, 50)) * 2**-52)
-    queries = rows[:40] * (1 + rng.integers(-3, 4, size=(40, 50)) * 2**-52)
-    bounds = every_row(queries, 200)
-    dense = DenseWindow.of_width(50).append(rows).nearest(queries, *bounds, metric)
-    csr = SparseWindow.of_width(50).append(sparse.csr_array(rows))
-    assert np.array_equal(dense, csr.nearest(sparse.csr_array(queries), *bounds, metric))
-    assert len(set(dense.tolist())) > 3
+def test_sparse_and_dense_rows_find_the_same_even_among_near_ties():
+    def check(metric, scale):
+        base = table(1, 50, 0.6, seed=2, scale=scale)
+        rng = np.random.default_rng(3)
+        # copies that differ in their last bits only
+        rows = np.repeat(base, 200, axis=0) * (1 + rng.integers(-3, 4, size=(200, 50)) * 2**-52)
+        queries = rows[:40] * (1 + rng.integers(-3, 4, size=(40, 50)) * 2**-52)
+        bounds = every_row(queries, 200)
+        dense = DenseWindow.of_width(50).append(rows).nearest(queries, *bounds, metric)
+        csr = SparseWindow.of_width(50).append(sparse.csr_array(rows))
+        assert np.array_equal(dense, csr.nearest(sparse.csr_array(queries), *bounds, metric))
+        assert len(set(dense.tolist())) > 3
+
+    check_all(product([EUCLIDEAN, COSINE], [1e-3, 1.0, 1e6]), lambda case: check(*case))
 
 
 @pytest.mark.parametrize("kind", [DenseWindow, SparseWindow])

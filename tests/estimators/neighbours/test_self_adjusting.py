@@ -1,24 +1,16 @@
-"""Windows of neighbours that adjust their size equal loops over lists, keep the laws, and give published cells."""
+"""Windows of neighbours that adjust their size equal loops over lists, and give published cells."""
+
+from itertools import product
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import check_estimator
 
 from benchmarks.reproduction.field_scores import faded_scores
-from estimators.checks import stream_checks
 from estimators.neighbours.mlsaknn import MLSAkNNClassifier
 from estimators.neighbours.mlsampknn import MLSAMPkNNClassifier
 from mlstream import load_dataset
 from tests.estimators.neighbours.slow_self_adjusting import SlowAdaptiveWindow, SlowWindow
-
-LEARNERS = [
-    MLSAMPkNNClassifier(max_window=200),
-    MLSAMPkNNClassifier(1, min_window=5, max_window=30, criterion="hamming_score"),
-    MLSAMPkNNClassifier(min_window=5, max_window=30, faithful=True),
-    MLSAkNNClassifier(max_window=200),
-    MLSAkNNClassifier(min_window=5, max_window=30, criterion="hamming_score"),
-    MLSAkNNClassifier(min_window=5, max_window=30, faithful=True),
-]
+from tests.loops import check_all, in_two_tiers
 
 
 def stream(n_rows=300, n_labels=4, seed=0, unknown=0.0):
@@ -59,18 +51,6 @@ def slow_pass(slow, X, Y, weight, unvoted):
     return np.array(proba), sizes
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
-def test_passes_the_checks_of_scikit_learn(learner):
-    results = check_estimator(learner, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
-def test_keeps_the_laws(learner):
-    for one, check in stream_checks(learner):
-        check(one)
-
-
 OPTIONS = [
     {},
     {"max_window": 40, "min_window": 5},
@@ -80,24 +60,24 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("faithful", [False, True])
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("kind", [MLSAMPkNNClassifier, MLSAkNNClassifier])
-@pytest.mark.parametrize("unknown", [0.0, 0.3])
-def test_equals_the_loop(kind, options, faithful, unknown):
-    X, Y = stream(unknown=unknown)
-    learner = kind(**options, faithful=faithful)
-    slow = slow_version(learner, Y.shape[1])
-    expected, sizes = slow_pass(slow, X, Y, np.ones(len(X)), 0.5 if faithful and slow.adaptive else 0.0)
-    assert min(np.diff(sizes)) < 0
-    ours, windows = [], []
-    for i in range(len(X)):
-        decided, proba = learner.predict_then_fit(X[i : i + 1], Y[i : i + 1])
-        ours.append(proba[0])
-        windows.append(learner.window_size_)
-        assert np.array_equal(decided[0], expected[i] >= 0.5)
-    np.testing.assert_allclose(ours, expected, atol=1e-12)
-    assert windows == sizes
+@in_two_tiers(product([False, True], OPTIONS, [MLSAMPkNNClassifier, MLSAkNNClassifier], [0.0, 0.3]), n_fast=4)
+def test_equals_the_loop(cases):
+    def check(faithful, options, kind, unknown):
+        X, Y = stream(unknown=unknown)
+        learner = kind(**options, faithful=faithful)
+        slow = slow_version(learner, Y.shape[1])
+        expected, sizes = slow_pass(slow, X, Y, np.ones(len(X)), 0.5 if faithful and slow.adaptive else 0.0)
+        assert min(np.diff(sizes)) < 0
+        ours, windows = [], []
+        for i in range(len(X)):
+            decided, proba = learner.predict_then_fit(X[i : i + 1], Y[i : i + 1])
+            ours.append(proba[0])
+            windows.append(learner.window_size_)
+            assert np.array_equal(decided[0], expected[i] >= 0.5)
+        np.testing.assert_allclose(ours, expected, atol=1e-12)
+        assert windows == sizes
+
+    check_all(cases, lambda case: check(*case))
 
 
 @pytest.mark.parametrize("faithful", [False, True])

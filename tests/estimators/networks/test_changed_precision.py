@@ -1,7 +1,6 @@
 """A precision that is changed while a network learns counts from the next `fit`."""
 
 import numpy as np
-import pytest
 from sklearn.base import clone
 
 from estimators import (
@@ -13,6 +12,7 @@ from estimators import (
     OnlineNeuralClassifier,
 )
 from tests.estimators import streams
+from tests.loops import check_all
 
 NETWORKS = [
     OnlineNeuralClassifier(random_state=0),
@@ -24,12 +24,14 @@ NETWORKS = [
 ]
 
 
-@pytest.mark.parametrize("network", NETWORKS, ids=lambda one: type(one).__name__ + str(one.get_params().get("replay")))
-def test_a_precision_that_is_changed_counts_from_the_next_fit(network):
-    X, Y = streams.drawn(80, 3)
-    learner, twin = (clone(network).fit(X[:40], Y[:40]) for _ in range(2))
-    learner.set_params(dtype="float64").partial_fit(X[40:], Y[40:])
-    expected = twin.partial_fit(X[40:], Y[40:]).predict_proba(X)
-    np.testing.assert_array_equal(learner.predict_proba(X), expected)
-    np.testing.assert_array_equal(learner.predict_then_fit(X[:5], Y[:5])[1], twin.predict_then_fit(X[:5], Y[:5])[1])
-    assert learner.fit(X, Y).predict_proba(X).dtype == np.float64
+def test_a_precision_that_is_changed_counts_from_the_next_fit():
+    def check(network):
+        X, Y = streams.drawn(80, 3)
+        learner, twin = (clone(network).fit(X[:40], Y[:40]) for _ in range(2))
+        learner.set_params(dtype="float64").partial_fit(X[40:], Y[40:])
+        expected = twin.partial_fit(X[40:], Y[40:]).predict_proba(X)
+        np.testing.assert_array_equal(learner.predict_proba(X), expected)
+        np.testing.assert_array_equal(learner.predict_then_fit(X[:5], Y[:5])[1], twin.predict_then_fit(X[:5], Y[:5])[1])
+        assert learner.fit(X, Y).predict_proba(X).dtype == np.float64
+
+    check_all(NETWORKS, check, lambda one: type(one).__name__ + str(one.get_params().get("replay")))

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import DivergedError, EWCClassifier, LwFClassifier, OnlineNeuralClassifier
-from estimators.checks import stream_checks
 from tests.estimators.learners import refuses_until_it_is_fitted
 from tests.estimators.streams import tasks_that_return
+from tests.loops import check_all, in_two_tiers
 
 VARIANTS = {
     "linear": {"penalty": 10},
@@ -26,17 +25,23 @@ def made(name, **parameters):
 
 
 # ------------------------------------------------------------------ arithmetic
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("name", VARIANTS)
-def test_every_step_is_that_of_the_papers(name, kind):
+@in_two_tiers(VARIANTS)
+def test_every_step_is_that_of_the_papers(cases):
     oracle = pytest.importorskip("tests.estimators.networks.continual_oracle", reason="torch is not installed")
-    X, Y, mask, weight = tasks_that_return()
-    ours = made(name, dtype="float64").begin(kind(X), Y)
-    answers = oracle.TorchEWC(ours).predict_then_fit(X, Y, mask, weight)
-    for i in range(0, len(Y), 16):
-        part = slice(i, i + 16)
-        np.testing.assert_allclose(ours.predict_proba(kind(X[part][:1])), answers[i : i + 1], rtol=0, atol=1e-10)
-        ours.partial_fit(kind(X[part]), Y[part], label_mask=mask[part], sample_weight=weight[part])
+
+    def check(name):
+        X, Y, mask, weight = tasks_that_return()
+        network = oracle.TorchEWC(made(name, dtype="float64").begin(X, Y))
+        answers = network.predict_then_fit(X, Y, mask, weight)
+        for kind in (np.asarray, sparse.csr_array):
+            ours = made(name, dtype="float64").begin(kind(X), Y)
+            for i in range(0, len(Y), 16):
+                part = slice(i, i + 16)
+                given = ours.predict_proba(kind(X[part][:1]))
+                np.testing.assert_allclose(given, answers[i : i + 1], rtol=0, atol=1e-10, err_msg=kind.__name__)
+                ours.partial_fit(kind(X[part]), Y[part], label_mask=mask[part], sample_weight=weight[part])
+
+    check_all(cases, check)
 
 
 def test_without_a_penalty_it_is_the_network_with_targeted_loss():
@@ -61,18 +66,7 @@ def test_what_an_earlier_task_has_taught_is_kept(name):
     assert kept[1e4] > 0.8
 
 
-# ------------------------------------------------------------------------ laws
-@pytest.mark.parametrize("name", VARIANTS)
-def test_it_obeys_the_laws(name):
-    for one, check in stream_checks(made(name)):
-        check(one)
-
-
-def test_it_passes_scikit_learns_checks():
-    results = check_estimator(made("hidden", learning_rate=0.1), on_skip=None)
-    assert {result["status"] for result in results} <= {"passed", "skipped"}
-
-
+# ----------------------------------------------------------------------- state
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("name", ["hidden", "two layers, rows counted"])
 def test_cut_anywhere_and_saved_in_between_it_goes_on_bit_for_bit(name, kind):
@@ -131,21 +125,23 @@ def test_a_learning_rate_too_large_for_the_precision_changes_nothing(kind, n_row
     np.testing.assert_array_equal(learner.predict_proba(X), before)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"penalty": -1}, "penalty must be a finite number at least 0. Got -1 instead"),
-        ({"penalty": np.inf}, "penalty must be a finite number at least 0. Got inf instead"),
-        ({"decay": 1.5}, "decay must be a finite number from 0 to 1. Got 1.5 instead"),
-        ({"task_rows": 0}, "task_rows must be a positive integer or None. Got 0 instead"),
-        ({"learning_rate": 0}, "learning_rate must be a number greater than 0 and less than .* Got 0 instead"),
-        ({"hidden_units": 0}, "hidden_units must be positive integers. Got 0 instead"),
-        ({"dtype": "float16"}, "dtype must be one of 'float32', 'float64'. Got 'float16' instead"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(parameters, message):
-    X, Y, *_ = tasks_that_return(20)
-    learner = EWCClassifier(**parameters)
-    with pytest.raises(ValueError, match=message):
-        learner.partial_fit(X, Y)
-    assert not hasattr(learner, "classes_")
+def test_parameters_that_make_no_sense_are_refused():
+    def check(parameters, message):
+        X, Y, *_ = tasks_that_return(20)
+        learner = EWCClassifier(**parameters)
+        with pytest.raises(ValueError, match=message):
+            learner.partial_fit(X, Y)
+        assert not hasattr(learner, "classes_")
+
+    check_all(
+        [
+            ({"penalty": -1}, "penalty must be a finite number at least 0. Got -1 instead"),
+            ({"penalty": np.inf}, "penalty must be a finite number at least 0. Got inf instead"),
+            ({"decay": 1.5}, "decay must be a finite number from 0 to 1. Got 1.5 instead"),
+            ({"task_rows": 0}, "task_rows must be a positive integer or None. Got 0 instead"),
+            ({"learning_rate": 0}, "learning_rate must be a number greater than 0 and less than .* Got 0 instead"),
+            ({"hidden_units": 0}, "hidden_units must be positive integers. Got 0 instead"),
+            ({"dtype": "float16"}, "dtype must be one of 'float32', 'float64'. Got 'float16' instead"),
+        ],
+        lambda case: check(*case),
+    )

@@ -5,11 +5,10 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import EWCClassifier, LwFClassifier, OnlineNeuralClassifier
-from estimators.checks import stream_checks
 from tests.estimators.streams import tasks_that_return
+from tests.loops import check_all, in_two_tiers
 
 VARIANTS = {
     "linear": {},
@@ -23,17 +22,23 @@ def made(name, **parameters):
 
 
 # ------------------------------------------------------------------ arithmetic
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("name", VARIANTS)
-def test_every_step_is_that_of_the_paper(name, kind):
+@in_two_tiers(VARIANTS)
+def test_every_step_is_that_of_the_paper(cases):
     oracle = pytest.importorskip("tests.estimators.networks.continual_oracle", reason="torch is not installed")
-    X, Y, mask, weight = tasks_that_return()
-    ours = made(name, dtype="float64").begin(kind(X), Y)
-    answers = oracle.TorchLwF(ours).predict_then_fit(X, Y, mask, weight)
-    for i in range(0, len(Y), 16):
-        part = slice(i, i + 16)
-        np.testing.assert_allclose(ours.predict_proba(kind(X[part][:1])), answers[i : i + 1], rtol=0, atol=1e-10)
-        ours.partial_fit(kind(X[part]), Y[part], label_mask=mask[part], sample_weight=weight[part])
+
+    def check(name):
+        X, Y, mask, weight = tasks_that_return()
+        network = oracle.TorchLwF(made(name, dtype="float64").begin(X, Y))
+        answers = network.predict_then_fit(X, Y, mask, weight)
+        for kind in (np.asarray, sparse.csr_array):
+            ours = made(name, dtype="float64").begin(kind(X), Y)
+            for i in range(0, len(Y), 16):
+                part = slice(i, i + 16)
+                given = ours.predict_proba(kind(X[part][:1]))
+                np.testing.assert_allclose(given, answers[i : i + 1], rtol=0, atol=1e-10, err_msg=kind.__name__)
+                ours.partial_fit(kind(X[part]), Y[part], label_mask=mask[part], sample_weight=weight[part])
+
+    check_all(cases, check)
 
 
 @pytest.mark.parametrize("parameters", [{"distillation": 0}, {"task_rows": 50}])
@@ -59,18 +64,7 @@ def test_predictions_for_labels_that_are_absent_are_kept():
     assert drift[10] < drift[0] / 3
 
 
-# ------------------------------------------------------------------------ laws
-@pytest.mark.parametrize("name", VARIANTS)
-def test_it_obeys_the_laws(name):
-    for one, check in stream_checks(made(name)):
-        check(one)
-
-
-def test_it_passes_scikit_learns_checks():
-    results = check_estimator(made("hidden", learning_rate=0.1), on_skip=None)
-    assert {result["status"] for result in results} <= {"passed", "skipped"}
-
-
+# ----------------------------------------------------------------------- state
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_cut_anywhere_and_saved_in_between_it_goes_on_bit_for_bit(kind):
     X, Y, mask, _ = tasks_that_return()

@@ -1,20 +1,20 @@
-"""Our compiled networks take the steps that torch takes, and obey the laws of learning from a stream."""
+"""Our compiled networks take the steps that torch takes."""
 
 import pickle
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import DivergedError, FIFOMemory, OnlineNeuralClassifier, ReservoirMemory, make_strategy
-from estimators.checks import stream_checks
 from mlstream import load_dataset
 from tests.estimators import published, streams
 from tests.estimators.learners import refuses_until_it_is_fitted
+from tests.loops import check_all, in_two_tiers
 
 SAMPLING, FIFO = {"reservoir": ReservoirMemory(40, 5)}, {"fifo": FIFOMemory(30, 5)}
 TARGETED = {"targeted_loss": "signature"}
@@ -57,24 +57,28 @@ def masked_stream(n_rows=2000, n_features=6, n_labels=5):
 
 
 # ------------------------------------------------------------------ arithmetic
-@pytest.mark.parametrize("name", VARIANTS)
-def test_every_step_is_torchs(name):
+@in_two_tiers(["NN_TLH", *(name for name in VARIANTS if name != "NN_TLH")])
+def test_every_step_is_torchs(cases):
     oracle = pytest.importorskip("tests.estimators.networks.torch_oracle", reason="torch is not installed")
-    replays = any(isinstance(value, ReservoirMemory | FIFOMemory) for value in VARIANTS[name].values())
-    X, Y, mask, weight = masked_stream(300 if replays else 2000)
-    ours = made(name, dtype="float64").begin(X, Y)
-    theirs = oracle.TorchNetwork(ours)
-    answers = theirs.predict_then_fit(X, Y, mask, weight)
-    given = []
-    for i in range(0, len(Y), 100):
-        part = slice(i, i + 100)
-        given.append(ours.predict_proba(X[part][:1]))
-        ours.partial_fit(X[part], Y[part], label_mask=mask[part], sample_weight=weight[part])
-    np.testing.assert_allclose(np.vstack(given), answers[::100], rtol=0, atol=1e-10)
-    with oracle.torch.no_grad():
-        np.testing.assert_allclose(
-            ours.predict_proba(X), theirs.module(theirs._features(X)).numpy(), rtol=0, atol=1e-10
-        )
+
+    def check(name):
+        replays = any(isinstance(value, ReservoirMemory | FIFOMemory) for value in VARIANTS[name].values())
+        X, Y, mask, weight = masked_stream(300 if replays else 2000)
+        ours = made(name, dtype="float64").begin(X, Y)
+        theirs = oracle.TorchNetwork(ours)
+        answers = theirs.predict_then_fit(X, Y, mask, weight)
+        given = []
+        for i in range(0, len(Y), 100):
+            part = slice(i, i + 100)
+            given.append(ours.predict_proba(X[part][:1]))
+            ours.partial_fit(X[part], Y[part], label_mask=mask[part], sample_weight=weight[part])
+        np.testing.assert_allclose(np.vstack(given), answers[::100], rtol=0, atol=1e-10)
+        with oracle.torch.no_grad():
+            np.testing.assert_allclose(
+                ours.predict_proba(X), theirs.module(theirs._features(X)).numpy(), rtol=0, atol=1e-10
+            )
+
+    check_all(cases, check)
 
 
 def test_to_torch_gives_the_same_probabilities():
@@ -97,16 +101,18 @@ def sparse_stream(n_rows=1500, n_features=60, n_labels=5):
     return X, Y, mask, weight
 
 
-@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "standardised"])
-def test_sparse_rows_teach_what_dense_rows_teach(name):
-    X, Y, mask, weight = sparse_stream()
-    dense, rows = made(name, dtype="float64").begin(X, Y), sparse.csr_array(X)
-    few = clone(dense).begin(rows, Y)
-    for i in range(0, len(Y), 150):
-        part = slice(i, i + 150)
-        for learner, chunk in ((dense, X[part]), (few, rows[part])):
-            learner.partial_fit(chunk, Y[part], label_mask=mask[part], sample_weight=weight[part])
-        np.testing.assert_allclose(few.predict_proba(rows), dense.predict_proba(X), rtol=0, atol=1e-9)
+def test_sparse_rows_teach_what_dense_rows_teach():
+    def check(name):
+        X, Y, mask, weight = sparse_stream()
+        dense, rows = made(name, dtype="float64").begin(X, Y), sparse.csr_array(X)
+        few = clone(dense).begin(rows, Y)
+        for i in range(0, len(Y), 150):
+            part = slice(i, i + 150)
+            for learner, chunk in ((dense, X[part]), (few, rows[part])):
+                learner.partial_fit(chunk, Y[part], label_mask=mask[part], sample_weight=weight[part])
+            np.testing.assert_allclose(few.predict_proba(rows), dense.predict_proba(X), rtol=0, atol=1e-9)
+
+    check_all([name for name in VARIANTS if name != "standardised"], check)
 
 
 @pytest.mark.parametrize("name", ["NN", "NN_TLH", "NN_TLH_memories"])
@@ -130,34 +136,23 @@ def test_rates_that_change_and_dense_rows_in_between_are_made_up_for():
     np.testing.assert_allclose(mixed.predict_proba(X), dense.predict_proba(X), rtol=0, atol=1e-9)
 
 
-# ------------------------------------------------------------------------ laws
+# ----------------------------------------------------------------------- state
 LAWFUL = ["NN", "NN_TLH", "NN_TLH_memories", "NN_TLH_mini_memories", "frozen mini-batch", "scaled", "balanced"]
 
 
-@pytest.mark.parametrize("name", [*LAWFUL, "two hidden layers", "descent", "published loss"])
-def test_networks_obey_the_laws(name):
-    for one, check in stream_checks(made(name)):
-        check(one)
+def test_a_network_cut_anywhere_and_saved_in_between_goes_on_bit_for_bit():
+    def check(kind, name):
+        X, Y, mask, _ = masked_stream(400)
+        X = kind(X)
+        whole = made(name).partial_fit(X, Y, label_mask=mask)
+        cut = made(name)
+        for start, stop in ((0, 1), (1, 2), (2, 130), (130, 131), (131, 400)):
+            part = slice(start, stop)
+            cut = pickle.loads(pickle.dumps(cut)).partial_fit(X[part], Y[part], label_mask=mask[part])  # noqa: S301
+        np.testing.assert_array_equal(cut.predict_proba(X), whole.predict_proba(X))
+        assert cut.n_steps_ == whole.n_steps_
 
-
-@pytest.mark.parametrize("name", ["NN", "NN_TLH_mini_memories", "standardised"])
-def test_networks_pass_scikit_learns_checks(name):
-    results = check_estimator(made(name, learning_rate=0.1), on_skip=None)
-    assert {result["status"] for result in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("name", LAWFUL)
-def test_a_network_cut_anywhere_and_saved_in_between_goes_on_bit_for_bit(name, kind):
-    X, Y, mask, _ = masked_stream(400)
-    X = kind(X)
-    whole = made(name).partial_fit(X, Y, label_mask=mask)
-    cut = made(name)
-    for start, stop in ((0, 1), (1, 2), (2, 130), (130, 131), (131, 400)):
-        part = slice(start, stop)
-        cut = pickle.loads(pickle.dumps(cut)).partial_fit(X[part], Y[part], label_mask=mask[part])  # noqa: S301
-    np.testing.assert_array_equal(cut.predict_proba(X), whole.predict_proba(X))
-    assert cut.n_steps_ == whole.n_steps_
+    check_all(product([np.asarray, sparse.csr_array], LAWFUL), lambda case: check(*case))
 
 
 # ------------------------------------------------------------------- published
@@ -239,15 +234,22 @@ def same_state(one, two):
     return all(np.array_equal(one._state[name], two._state[name]) for name in one._state)
 
 
-@pytest.mark.parametrize("name", ["NN", "NN_TLH", "NN_TLH_memories", "NN_TLH_mini_memories", "descent", "balanced"])
-@pytest.mark.parametrize("spoilt_kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("n_rows", [1, 20])
-def test_a_row_too_large_to_learn_asks_for_fit(name, spoilt_kind, n_rows):
-    X, Y, *_ = sparse_stream(300)
-    learner = made(name).fit(X, Y)
-    with pytest.raises(DivergedError, match=r"diverged at row 0: .* features up to 1e[+]30 and learning_rate"):
-        learner.partial_fit(spoilt_kind(spoilt(X, 1e30)[3 : 3 + n_rows]), Y[3 : 3 + n_rows])
-    refuses_until_it_is_fitted(learner, clone(learner), X, Y)
+def test_a_row_too_large_to_learn_asks_for_fit():
+    def check(name, spoilt_kind, n_rows):
+        X, Y, *_ = sparse_stream(300)
+        learner = made(name).fit(X, Y)
+        with pytest.raises(DivergedError, match=r"diverged at row 0: .* features up to 1e[+]30 and learning_rate"):
+            learner.partial_fit(spoilt_kind(spoilt(X, 1e30)[3 : 3 + n_rows]), Y[3 : 3 + n_rows])
+        refuses_until_it_is_fitted(learner, clone(learner), X, Y)
+
+    check_all(
+        product(
+            ["NN", "NN_TLH", "NN_TLH_memories", "NN_TLH_mini_memories", "descent", "balanced"],
+            [np.asarray, sparse.csr_array],
+            [1, 20],
+        ),
+        lambda case: check(*case),
+    )
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "sgd"])
@@ -270,15 +272,21 @@ def test_a_row_too_large_to_predict_changes_nothing():
     np.testing.assert_array_equal(learner.predict_proba(X), before)
 
 
-@pytest.mark.parametrize(("dtype", "rate"), [("float32", 1e18), ("float32", 1e300), ("float64", 1e200)])
-@pytest.mark.parametrize("parameters", [{}, {"hidden_units": 8}, {"optimizer": "sgd"}])
-def test_a_learning_rate_too_large_for_the_precision_changes_nothing(parameters, dtype, rate):
-    X, Y, *_ = masked_stream(100)
-    learner = OnlineNeuralClassifier(**parameters, dtype=dtype, random_state=0).fit(X, Y)
-    before = learner.predict_proba(X)
-    with pytest.raises(ValueError, match=rf"learning_rate must be .* less than 1e\+(18|150) in {dtype}. Got 1e\+"):
-        learner.set_params(learning_rate=rate).partial_fit(X, Y)
-    np.testing.assert_array_equal(learner.predict_proba(X), before)
+def test_a_learning_rate_too_large_for_the_precision_changes_nothing():
+    def check(dtype, rate, parameters):
+        X, Y, *_ = masked_stream(100)
+        learner = OnlineNeuralClassifier(**parameters, dtype=dtype, random_state=0).fit(X, Y)
+        before = learner.predict_proba(X)
+        with pytest.raises(ValueError, match=rf"learning_rate must be .* less than 1e\+(18|150) in {dtype}. Got 1e\+"):
+            learner.set_params(learning_rate=rate).partial_fit(X, Y)
+        np.testing.assert_array_equal(learner.predict_proba(X), before)
+
+    check_all(
+        product(
+            [("float32", 1e18), ("float32", 1e300), ("float64", 1e200)], [{}, {"hidden_units": 8}, {"optimizer": "sgd"}]
+        ),
+        lambda case: check(*case[0], case[1]),
+    )
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "sgd"])
@@ -316,57 +324,50 @@ def test_threads_that_predict_at_once_get_their_own_probabilities():
         np.testing.assert_array_equal(answer, learner.predict_proba(part))
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"learning_rate": 0}, "learning_rate must be a number greater than 0 and less than .* Got 0 instead"),
-        ({"learning_rate": np.nan}, "learning_rate must be a number greater than 0 and less than .* Got nan instead"),
-        ({"hidden_units": 0}, "hidden_units must be positive integers. Got 0 instead"),
-        ({"hidden_units": (5, 2.5)}, "hidden_units must be positive integers. Got .5, 2.5. instead"),
-        ({"optimizer": "lbfgs"}, "optimizer must be one of 'adam', 'sgd'. Got 'lbfgs' instead"),
-        ({"replay": "batch"}, "replay must be one of 'online', 'mini-batch'. Got 'batch' instead"),
-        ({"dtype": "float16"}, "dtype must be one of 'float32', 'float64'. Got 'float16' instead"),
-        ({"reservoir": ReservoirMemory(5, 10)}, "size must be greater than draws.*Got size 5 and draws 10 instead"),
-    ],
-)
-def test_parameters_no_network_can_have_are_refused(parameters, message):
-    X, Y, *_ = masked_stream(20)
-    learner = OnlineNeuralClassifier(**parameters)
-    with pytest.raises(ValueError, match=message):
-        learner.partial_fit(X, Y)
-    assert not hasattr(learner, "classes_")
+def test_parameters_no_network_can_have_are_refused():
+    def check(parameters, message):
+        X, Y, *_ = masked_stream(20)
+        learner = OnlineNeuralClassifier(**parameters)
+        with pytest.raises(ValueError, match=message):
+            learner.partial_fit(X, Y)
+        assert not hasattr(learner, "classes_")
+
+    check_all(
+        [
+            ({"learning_rate": 0}, "learning_rate must be a number greater than 0 and less than .* Got 0 instead"),
+            (
+                {"learning_rate": np.nan},
+                "learning_rate must be a number greater than 0 and less than .* Got nan instead",
+            ),
+            ({"hidden_units": 0}, "hidden_units must be positive integers. Got 0 instead"),
+            ({"hidden_units": (5, 2.5)}, "hidden_units must be positive integers. Got .5, 2.5. instead"),
+            ({"optimizer": "lbfgs"}, "optimizer must be one of 'adam', 'sgd'. Got 'lbfgs' instead"),
+            ({"replay": "batch"}, "replay must be one of 'online', 'mini-batch'. Got 'batch' instead"),
+            ({"dtype": "float16"}, "dtype must be one of 'float32', 'float64'. Got 'float16' instead"),
+            ({"reservoir": ReservoirMemory(5, 10)}, "size must be greater than draws.*Got size 5 and draws 10 instead"),
+        ],
+        lambda case: check(*case),
+    )
 
 
 # ---------------------------------------------------------------------- device
-@pytest.mark.parametrize(
-    "name", [name for name in VARIANTS if not {"standardize", "balance_labels"} & VARIANTS[name].keys()]
-)
-def test_the_steps_taken_on_a_device_are_ours(name):
+def test_the_steps_taken_on_a_device_are_ours():
     pytest.importorskip("torch").set_num_threads(1)
-    X, Y, mask, weight = masked_stream(150)
-    ours = made(name, dtype="float64")
-    there = clone(ours).set_params(device="cpu")
-    for start, stop in ((0, 1), (1, 90), (90, 150)):
-        part = slice(start, stop)
-        for learner in (ours, there):
-            learner.partial_fit(X[part], Y[part], label_mask=mask[part], sample_weight=weight[part])
-    np.testing.assert_allclose(there.predict_proba(X), ours.predict_proba(X), rtol=0, atol=1e-11)
-    both = (learner.predict_then_fit(X[:40], Y[:40], label_mask=mask[:40])[1] for learner in (there, ours))
-    np.testing.assert_allclose(*both, rtol=0, atol=1e-11)
-    assert there.n_steps_ == ours.n_steps_
 
+    def check(name):
+        X, Y, mask, weight = masked_stream(150)
+        ours = made(name, dtype="float64")
+        there = clone(ours).set_params(device="cpu")
+        for start, stop in ((0, 1), (1, 90), (90, 150)):
+            part = slice(start, stop)
+            for learner in (ours, there):
+                learner.partial_fit(X[part], Y[part], label_mask=mask[part], sample_weight=weight[part])
+        np.testing.assert_allclose(there.predict_proba(X), ours.predict_proba(X), rtol=0, atol=1e-11)
+        both = (learner.predict_then_fit(X[:40], Y[:40], label_mask=mask[:40])[1] for learner in (there, ours))
+        np.testing.assert_allclose(*both, rtol=0, atol=1e-11)
+        assert there.n_steps_ == ours.n_steps_
 
-def test_learning_on_a_device_obeys_the_laws():
-    pytest.importorskip("torch")
-    digits = "a device adds up in another order than the compiled network, which `predict` uses"
-    left_out = {
-        "check_cuts_do_not_matter": digits,
-        "check_predict_then_fit_is_the_loop": digits,
-        "check_unknown_labels_in_the_loop": digits,
-        "check_unknown_rows_change_nothing": digits,
-    }
-    for one, check in stream_checks(made("NN_TLH_mini_memories", device="cpu"), expected_failed_checks=left_out):
-        check(one)
+    check_all([name for name in VARIANTS if not {"standardize", "balance_labels"} & VARIANTS[name].keys()], check)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from estimators import PragmaForestClassifier, PragmaStreamForestClassifier, Pra
 from estimators.pragma._preferences import Preferences
 from estimators.pragma._vote_search import SearchOptions, find_weights, measure, store
 from metrics import pragma
+from tests.loops import check_all, in_two_tiers
 
 MINORITY = {"importance": {0: 1, 1: 10}, "compromise": {0: (0.8, 0.8), 1: (0.1, 0.9)}}
 
@@ -58,18 +60,20 @@ def best_ratio(shares, truth, wanted, floors):
     return min((lacks(truth, p, *floors), pragma(truth, p, **wanted)) for p in predictions)
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("precision", [0.3, 0.6, 0.8, 1.0])
-def test_of_two_classes_the_best_ratio_above_the_floors_is_found(seed, precision):
-    shares, truth = some_shares(seed, n_classes=2)
-    floors = {0: 0.2, 1: 0.0}, {0: 0.0, 1: precision}
-    found, (value, lacking) = search(
-        shares, truth, MINORITY, SearchOptions("exact", 0, 1), min_recall=floors[0], min_precision={1: precision}
-    )
-    shortfall, lowest = best_ratio(shares, truth, MINORITY, floors)
-    assert lacking.sum() == pytest.approx(shortfall, abs=1e-9)
-    assert value == pytest.approx(lowest)
-    assert found.trace[-1] == pytest.approx(value)
+@in_two_tiers(product(range(5), [0.3, 0.6, 0.8, 1.0]), n_fast=4)
+def test_of_two_classes_the_best_ratio_above_the_floors_is_found(cases):
+    def check(seed, precision):
+        shares, truth = some_shares(seed, n_classes=2)
+        floors = {0: 0.2, 1: 0.0}, {0: 0.0, 1: precision}
+        found, (value, lacking) = search(
+            shares, truth, MINORITY, SearchOptions("exact", 0, 1), min_recall=floors[0], min_precision={1: precision}
+        )
+        shortfall, lowest = best_ratio(shares, truth, MINORITY, floors)
+        assert lacking.sum() == pytest.approx(shortfall, abs=1e-9)
+        assert value == pytest.approx(lowest)
+        assert found.trace[-1] == pytest.approx(value)
+
+    check_all(cases, lambda case: check(*case))
 
 
 def test_floors_that_no_ratio_reaches_are_missed_by_least():
@@ -83,22 +87,24 @@ def test_floors_that_no_ratio_reaches_are_missed_by_least():
     assert (lacking.sum(), value) == pytest.approx((shortfall, lowest), abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("search_by", ["exact", "both"])
-def test_of_three_classes_no_weights_of_a_grid_are_better(seed, search_by):
-    shares, truth = some_shares(seed)
-    wanted = {"importance": {0: 1, 1: 4, 2: 2}, "compromise": {0: (0.8, 0.8), 1: (0.1, 0.9), 2: (0.5, 0.2)}}
-    floors = {0: 0.6, 1: 0.0, 2: 0.4}, {0: 0.0, 1: 0.6, 2: 0.4}
-    options = SearchOptions(search_by, 5, 5000)
-    _, (value, lacking) = search(shares, truth, wanted, options, min_recall=floors[0], min_precision=floors[1])
-    grid = np.geomspace(0.2, 5, 15)
-    tried = [(shares * (1, *weights)).argmax(axis=1) for weights in itertools.product(grid, grid)]
-    shortfall, lowest = min((lacks(truth, p, *floors), pragma(truth, p, **wanted)) for p in tried)
-    assert shortfall == lacking.sum() == 0
-    assert value <= lowest + 1e-9
-    _, (free, below) = search(shares, truth, wanted, options)
-    assert free < value
-    assert not below.any()
+@in_two_tiers(product(range(4), ["exact", "both"]))
+def test_of_three_classes_no_weights_of_a_grid_are_better(cases):
+    def check(seed, search_by):
+        shares, truth = some_shares(seed)
+        wanted = {"importance": {0: 1, 1: 4, 2: 2}, "compromise": {0: (0.8, 0.8), 1: (0.1, 0.9), 2: (0.5, 0.2)}}
+        floors = {0: 0.6, 1: 0.0, 2: 0.4}, {0: 0.0, 1: 0.6, 2: 0.4}
+        options = SearchOptions(search_by, 5, 5000)
+        _, (value, lacking) = search(shares, truth, wanted, options, min_recall=floors[0], min_precision=floors[1])
+        grid = np.geomspace(0.2, 5, 15)
+        tried = [(shares * (1, *weights)).argmax(axis=1) for weights in itertools.product(grid, grid)]
+        shortfall, lowest = min((lacks(truth, p, *floors), pragma(truth, p, **wanted)) for p in tried)
+        assert shortfall == lacking.sum() == 0
+        assert value <= lowest + 1e-9
+        _, (free, below) = search(shares, truth, wanted, options)
+        assert free < value
+        assert not below.any()
+
+    check_all(cases, lambda case: check(*case))
 
 
 def test_annealing_ends_above_floors():
@@ -107,15 +113,17 @@ def test_annealing_ends_above_floors():
     assert not lacking.any()
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_mean_over_bags_keeps_the_floors(seed):
-    shares, truth = some_shares(seed, n_classes=2)
-    once, _ = search(shares, truth, MINORITY, SearchOptions("exact", 0, 1), min_precision={1: 0.7})
-    bagged, (_, lacking) = search(shares, truth, MINORITY, SearchOptions("exact", 0, 1, 20), min_precision={1: 0.7})
-    predicted = (shares * bagged.weights).argmax(axis=1)
-    assert precision_score(truth, predicted) >= 0.7
-    assert not lacking.any()
-    assert not np.array_equal(once.weights, bagged.weights)
+def test_a_mean_over_bags_keeps_the_floors():
+    def check(seed):
+        shares, truth = some_shares(seed, n_classes=2)
+        once, _ = search(shares, truth, MINORITY, SearchOptions("exact", 0, 1), min_precision={1: 0.7})
+        bagged, (_, lacking) = search(shares, truth, MINORITY, SearchOptions("exact", 0, 1, 20), min_precision={1: 0.7})
+        predicted = (shares * bagged.weights).argmax(axis=1)
+        assert precision_score(truth, predicted) >= 0.7
+        assert not lacking.any()
+        assert not np.array_equal(once.weights, bagged.weights)
+
+    check_all(range(6), check)
 
 
 @pytest.mark.parametrize("kind", ["forest", "threshold"])

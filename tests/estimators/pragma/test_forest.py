@@ -1,5 +1,6 @@
 import pickle
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,10 +9,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, make_classification, make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import PragmaForestClassifier, PragmaTreeClassifier
 from metrics import pragma
+from tests.loops import check_all
 
 WANTED = {"importance": {0: 1, 1: 5, 2: 2}, "compromise": {0: (0.8, 0.8), 1: (0.1, 0.9), 2: (0.5, 0.2)}}
 
@@ -57,47 +58,44 @@ def slow_votes(forest, X, n_classes, *, out_of_bag):
     return votes
 
 
-@pytest.mark.parametrize("criterion", ["entropy", "pragma"])
-def test_it_passes_scikit_learns_checks(criterion):
-    results = check_estimator(PragmaForestClassifier(8, criterion=criterion, random_state=0), on_skip=None)
-    skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
-    # scikit-learn's own switch for arrays of other libraries; margins are of classes only
-    assert skipped <= {"check_array_api_input", "check_classifiers_multilabel_output_format_decision_function"}
+def test_the_measure_is_that_of_the_votes_it_was_searched_on():
+    def check(search, criterion, votes, shrinkage):
+        X, y = classes(150)
+        how = {"votes": votes, "shrinkage": shrinkage, "search": search, "n_moves": 2000, "max_depth": 4}
+        how["criterion"] = criterion
+        forest = PragmaForestClassifier(12, **how, random_state=0, **WANTED).fit(X, y)
+        counted = slow_votes(forest, X, 3, out_of_bag=votes == "out_of_bag")
+        voted = counted.any(axis=1)
+        decided = (counted * forest.vote_weights_).argmax(axis=1)
+        assert forest.pragma_ == pytest.approx(pragma(y[voted], decided[voted], **WANTED))
+        assert forest.pragma_ < pragma(y[voted], counted.argmax(axis=1)[voted], **WANTED)
+        assert forest.pragma_ == forest.search_trace_[-1]
+
+    check_all(
+        product(
+            ["exact", "annealing", "both"],
+            [
+                ("gini", "out_of_bag", 1.0),
+                ("gini", "out_of_bag", None),
+                ("entropy", "in_bag", 0.0),
+                ("pragma", "out_of_bag", 1.0),
+            ],
+        ),
+        lambda case: check(case[0], *case[1]),
+    )
 
 
-@pytest.mark.parametrize("search", ["exact", "annealing", "both"])
-@pytest.mark.parametrize(
-    ("criterion", "votes", "shrinkage"),
-    [
-        ("gini", "out_of_bag", 1.0),
-        ("gini", "out_of_bag", None),
-        ("entropy", "in_bag", 0.0),
-        ("pragma", "out_of_bag", 1.0),
-    ],
-)
-def test_the_measure_is_that_of_the_votes_it_was_searched_on(search, criterion, votes, shrinkage):
-    X, y = classes(150)
-    how = {"votes": votes, "shrinkage": shrinkage, "search": search, "n_moves": 2000, "max_depth": 4}
-    how["criterion"] = criterion
-    forest = PragmaForestClassifier(12, **how, random_state=0, **WANTED).fit(X, y)
-    counted = slow_votes(forest, X, 3, out_of_bag=votes == "out_of_bag")
-    voted = counted.any(axis=1)
-    decided = (counted * forest.vote_weights_).argmax(axis=1)
-    assert forest.pragma_ == pytest.approx(pragma(y[voted], decided[voted], **WANTED))
-    assert forest.pragma_ < pragma(y[voted], counted.argmax(axis=1)[voted], **WANTED)
-    assert forest.pragma_ == forest.search_trace_[-1]
+def test_rows_go_to_the_class_of_greatest_weight_times_votes():
+    def check(criterion, shrinkage):
+        X, y = classes()
+        how = {"criterion": criterion, "shrinkage": shrinkage, "random_state": 0}
+        forest = PragmaForestClassifier(15, **how, **WANTED).fit(X[:200], y[:200])
+        weighted = slow_votes(forest, X[200:], 3, out_of_bag=False) * forest.vote_weights_
+        assert forest.predict_proba(X[200:]) == pytest.approx(weighted / weighted.sum(axis=1, keepdims=True))
+        assert np.array_equal(forest.predict(X[200:]), weighted.argmax(axis=1))
+        assert np.array_equal(forest.decision_function(X[200:]).argmax(axis=1), weighted.argmax(axis=1))
 
-
-@pytest.mark.parametrize("criterion", ["gini", "pragma"])
-@pytest.mark.parametrize("shrinkage", [None, 0, 1.0, 30.0])
-def test_rows_go_to_the_class_of_greatest_weight_times_votes(shrinkage, criterion):
-    X, y = classes()
-    how = {"criterion": criterion, "shrinkage": shrinkage, "random_state": 0}
-    forest = PragmaForestClassifier(15, **how, **WANTED).fit(X[:200], y[:200])
-    weighted = slow_votes(forest, X[200:], 3, out_of_bag=False) * forest.vote_weights_
-    assert forest.predict_proba(X[200:]) == pytest.approx(weighted / weighted.sum(axis=1, keepdims=True))
-    assert np.array_equal(forest.predict(X[200:]), weighted.argmax(axis=1))
-    assert np.array_equal(forest.decision_function(X[200:]).argmax(axis=1), weighted.argmax(axis=1))
+    check_all(product(["gini", "pragma"], [None, 0, 1.0, 30.0]), lambda case: check(*case))
 
 
 @pytest.mark.parametrize("shrinkage", [None, 3.0])
@@ -251,41 +249,43 @@ def test_without_any_honest_vote_votes_weigh_alike():
     assert forest.vote_weights_.tolist() == [1, 1]
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"importance": 0}, "importance must be a finite number greater than 0. Got 0 for class 0"),
-        ({"importance": {0: 1, 1: -1, 2: 1}}, "importance must be .* Got -1 for class 1"),
-        ({"importance": float("nan")}, "importance must be a finite number"),
-        ({"compromise": (1.0, 0.5)}, r"compromise of class 0 .*x must be in \[0, 1\). Got 1.0"),
-        ({"compromise": {0: (0, 0), 1: (0, -0.1), 2: (0, 0)}}, r"compromise of class 1 .*y must be in \[0, 1\)"),
-        ({"compromise": 0.5}, r"compromise must be a pair \(x, y\)"),
-        (
-            {"compromise": {0: (0, 0), 1: (0, 0), 2: (0, 0), 9: (0, 0)}},
-            "must name classes of the data only. .* class 9",
-        ),
-        ({"importance": {0: 1, 1: 1}}, "importance must have a value for every class. Got no value for class 2"),
-        ({"vote_weights": [1, 2]}, "vote_weights must hold one weight for each of 3 classes"),
-        ({"vote_weights": [1, 2, 0]}, "vote_weights must be a finite number greater than 0. Got 0 for class 2"),
-        ({"votes": "all"}, "votes must be one of 'out_of_bag', 'in_bag'. Got 'all'"),
-        ({"criterion": "mse"}, "criterion must be one of 'gini', 'entropy', 'pragma'. Got 'mse'"),
-        (
-            {"criterion": "pragma", "min_samples_leaf": 0.1},
-            "min_samples_leaf must be an integer of at least 1. Got 0.1",
-        ),
-        ({"criterion": "pragma", "max_features": 1.5}, r"max_features must be .* in \(0, 1\]. Got 1.5"),
-        ({"search": "grid"}, "search must be one of 'exact', 'annealing', 'both'. Got 'grid'"),
-        ({"n_restarts": -1}, "n_restarts must be"),
-        ({"n_bags": 1.5}, "n_bags must be an integer of at least 0. Got 1.5"),
-        ({"shrinkage": -1}, "shrinkage must be None or a finite number of at least 0. Got -1"),
-        ({"shrinkage": float("nan")}, "shrinkage must be None or a finite number"),
-    ],
-)
-def test_invalid_preferences_are_one_clear_error(parameters, message):
-    forest = PragmaForestClassifier(5, random_state=0, **parameters)
-    with pytest.raises(ValueError, match=message):
-        forest.fit(*classes(60))
-    assert not [name for name in vars(forest) if name.endswith("_")]
+def test_invalid_preferences_are_one_clear_error():
+    def check(parameters, message):
+        forest = PragmaForestClassifier(5, random_state=0, **parameters)
+        with pytest.raises(ValueError, match=message):
+            forest.fit(*classes(60))
+        assert not [name for name in vars(forest) if name.endswith("_")]
+
+    check_all(
+        [
+            ({"importance": 0}, "importance must be a finite number greater than 0. Got 0 for class 0"),
+            ({"importance": {0: 1, 1: -1, 2: 1}}, "importance must be .* Got -1 for class 1"),
+            ({"importance": float("nan")}, "importance must be a finite number"),
+            ({"compromise": (1.0, 0.5)}, r"compromise of class 0 .*x must be in \[0, 1\). Got 1.0"),
+            ({"compromise": {0: (0, 0), 1: (0, -0.1), 2: (0, 0)}}, r"compromise of class 1 .*y must be in \[0, 1\)"),
+            ({"compromise": 0.5}, r"compromise must be a pair \(x, y\)"),
+            (
+                {"compromise": {0: (0, 0), 1: (0, 0), 2: (0, 0), 9: (0, 0)}},
+                "must name classes of the data only. .* class 9",
+            ),
+            ({"importance": {0: 1, 1: 1}}, "importance must have a value for every class. Got no value for class 2"),
+            ({"vote_weights": [1, 2]}, "vote_weights must hold one weight for each of 3 classes"),
+            ({"vote_weights": [1, 2, 0]}, "vote_weights must be a finite number greater than 0. Got 0 for class 2"),
+            ({"votes": "all"}, "votes must be one of 'out_of_bag', 'in_bag'. Got 'all'"),
+            ({"criterion": "mse"}, "criterion must be one of 'gini', 'entropy', 'pragma'. Got 'mse'"),
+            (
+                {"criterion": "pragma", "min_samples_leaf": 0.1},
+                "min_samples_leaf must be an integer of at least 1. Got 0.1",
+            ),
+            ({"criterion": "pragma", "max_features": 1.5}, r"max_features must be .* in \(0, 1\]. Got 1.5"),
+            ({"search": "grid"}, "search must be one of 'exact', 'annealing', 'both'. Got 'grid'"),
+            ({"n_restarts": -1}, "n_restarts must be"),
+            ({"n_bags": 1.5}, "n_bags must be an integer of at least 0. Got 1.5"),
+            ({"shrinkage": -1}, "shrinkage must be None or a finite number of at least 0. Got -1"),
+            ({"shrinkage": float("nan")}, "shrinkage must be None or a finite number"),
+        ],
+        lambda case: check(*case),
+    )
 
 
 def test_one_class_only_and_nan_are_refused():

@@ -1,5 +1,7 @@
 """Losses other than the plane: the search is held to the public metric with the same function."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_multilabel_classification
@@ -13,6 +15,7 @@ from estimators.pragma._kernels.votes import decide
 from estimators.pragma._preferences import Preferences
 from estimators.pragma._vote_search import store
 from metrics import pragma
+from tests.loops import check_all
 
 
 def f1_loss(recall, precision):
@@ -29,25 +32,30 @@ def three_classes(n_rows=300):
     )
 
 
-@pytest.mark.parametrize("local", [f1_loss, worst_rate])
-@pytest.mark.parametrize("seed", range(3))
-def test_a_line_search_finds_the_best_of_its_line(local, seed):
-    rng = np.random.default_rng(seed)
-    truth, shares, weights = rng.integers(3, size=60), rng.dirichlet(np.ones(3), size=60), rng.uniform(0.5, 2, size=3)
-    importance = {0: 1.0, 1: 5.0, 2: 2.0}
-    preferences = Preferences.from_options(importance, (0.5, 0.5), [0, 1, 2], local=local)
-    stored = store(shares, truth)
-    for c in range(3):
-        others = (np.delete(shares, c, axis=1) * np.delete(weights, c)).max(axis=1)
-        points = np.sort(others / shares[:, c])
-        tried = []
-        for weight in [points[0] / 2, *np.sqrt(points[1:] * points[:-1]), points[-1] * 2, weights[c]]:
-            predicted = (shares * np.where(np.arange(3) == c, weight, weights)).argmax(axis=1)
-            tried.append(pragma(truth, predicted, importance=importance, local=local))
-        found = weights.copy()
-        found[c] = search_line(stored, preferences.losses(truth), decide(stored, weights), c, np.inf)
-        value = pragma(truth, (shares * found).argmax(axis=1), importance=importance, local=local)
-        assert value == pytest.approx(min(tried), abs=1e-9)
+def test_a_line_search_finds_the_best_of_its_line():
+    def check(local, seed):
+        rng = np.random.default_rng(seed)
+        truth, shares, weights = (
+            rng.integers(3, size=60),
+            rng.dirichlet(np.ones(3), size=60),
+            rng.uniform(0.5, 2, size=3),
+        )
+        importance = {0: 1.0, 1: 5.0, 2: 2.0}
+        preferences = Preferences.from_options(importance, (0.5, 0.5), [0, 1, 2], local=local)
+        stored = store(shares, truth)
+        for c in range(3):
+            others = (np.delete(shares, c, axis=1) * np.delete(weights, c)).max(axis=1)
+            points = np.sort(others / shares[:, c])
+            tried = []
+            for weight in [points[0] / 2, *np.sqrt(points[1:] * points[:-1]), points[-1] * 2, weights[c]]:
+                predicted = (shares * np.where(np.arange(3) == c, weight, weights)).argmax(axis=1)
+                tried.append(pragma(truth, predicted, importance=importance, local=local))
+            found = weights.copy()
+            found[c] = search_line(stored, preferences.losses(truth), decide(stored, weights), c, np.inf)
+            value = pragma(truth, (shares * found).argmax(axis=1), importance=importance, local=local)
+            assert value == pytest.approx(min(tried), abs=1e-9)
+
+    check_all(product([f1_loss, worst_rate], range(3)), lambda case: check(*case))
 
 
 @pytest.mark.parametrize("search", ["exact", "annealing"])

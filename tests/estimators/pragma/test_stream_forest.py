@@ -1,14 +1,14 @@
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import check_estimator
 
-from estimators.checks import stream_checks
 from estimators.pragma.stream_forest import PragmaStreamForestClassifier as PragmaForest
 from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
 from metrics import pragma
 from tests.estimators import streams
+from tests.loops import check_all
 
 FOREST = AdaptiveRandomForestClassifier(4, random_state=0)
 MINORITY = {"importance": {0: 1, 1: 10}, "compromise": {0: (0.8, 0.8), 1: (0.1, 0.9)}}
@@ -22,27 +22,16 @@ def minority(n_rows, seed=0, *, turn=None):
     return rng.normal(size=(n_rows, 4)) + (y * shift)[:, np.newaxis] * [1.0, 1.0, 0.0, 0.0], y
 
 
-def test_it_passes_scikit_learns_checks():
-    results = check_estimator(PragmaForest(FOREST, window=50, period=20, random_state=0), on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("targeted", [False, True])
-def test_it_obeys_the_laws(targeted):
-    forest = AdaptiveRandomForestClassifier(3, targeted=targeted, drift_delta=0.3, random_state=0)
-    for one, check in stream_checks(PragmaForest(forest, window=30, period=15, random_state=0)):
-        check(one)
-
-
 # ------------------------------------------------------------------------------ what it is for
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("turn", [None, 3000])
-def test_pragma_is_lower_than_that_of_the_forest(seed, turn):
-    X, y = minority(6000, seed, turn=turn)
-    forest = AdaptiveRandomForestClassifier(random_state=seed)
-    plain, _ = forest.begin(X, y).predict_then_fit(X, y)
-    weighted, _ = PragmaForest(forest, **MINORITY).begin(X, y).predict_then_fit(X, y)
-    assert pragma(y, weighted, **MINORITY) < 0.7 * pragma(y, plain, **MINORITY)
+def test_pragma_is_lower_than_that_of_the_forest():
+    def check(seed, turn):
+        X, y = minority(6000, seed, turn=turn)
+        forest = AdaptiveRandomForestClassifier(random_state=seed)
+        plain, _ = forest.begin(X, y).predict_then_fit(X, y)
+        weighted, _ = PragmaForest(forest, **MINORITY).begin(X, y).predict_then_fit(X, y)
+        assert pragma(y, weighted, **MINORITY) < 0.7 * pragma(y, plain, **MINORITY)
+
+    check_all(product(range(3), [None, 3000]), lambda case: check(*case))
 
 
 def test_pragma_is_lower_for_labels_and_for_several_classes():
@@ -158,23 +147,28 @@ def test_memory_stays_flat():
     assert len(model._window.votes) == 100
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"importance": -1}, "importance must be a finite number greater than 0"),
-        ({"compromise": (0.5, 1)}, r"y must be in \[0, 1\)"),
-        ({"compromise": {0: (0.1, 0.1), 9: (0.1, 0.1)}}, "compromise must name classes of the data only. Got class 9"),
-        ({"window": 0}, "window must be an integer of at least 1. Got 0"),
-        ({"period": 1.5}, "period must be an integer of at least 1. Got 1.5"),
-        ({"search": "guess"}, "search must be one of"),
-        ({"forest": AdaptiveRandomForestClassifier(0)}, "n_models must be an integer of at least 1. Got 0"),
-    ],
-)
-def test_nonsense_is_refused_before_anything_is_learnt(parameters, message):
-    model = PragmaForest(**parameters)
-    with pytest.raises(ValueError, match=message):
-        model.fit(*minority(60))
-    assert not [name for name in vars(model) if name.endswith("_")]
+def test_nonsense_is_refused_before_anything_is_learnt():
+    def check(parameters, message):
+        model = PragmaForest(**parameters)
+        with pytest.raises(ValueError, match=message):
+            model.fit(*minority(60))
+        assert not [name for name in vars(model) if name.endswith("_")]
+
+    check_all(
+        [
+            ({"importance": -1}, "importance must be a finite number greater than 0"),
+            ({"compromise": (0.5, 1)}, r"y must be in \[0, 1\)"),
+            (
+                {"compromise": {0: (0.1, 0.1), 9: (0.1, 0.1)}},
+                "compromise must name classes of the data only. Got class 9",
+            ),
+            ({"window": 0}, "window must be an integer of at least 1. Got 0"),
+            ({"period": 1.5}, "period must be an integer of at least 1. Got 1.5"),
+            ({"search": "guess"}, "search must be one of"),
+            ({"forest": AdaptiveRandomForestClassifier(0)}, "n_models must be an integer of at least 1. Got 0"),
+        ],
+        lambda case: check(*case),
+    )
 
 
 def test_another_estimator_is_no_forest():

@@ -7,10 +7,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import OnlineNeuralClassifier, PragmaThreshold
-from estimators.checks import stream_checks
 from metrics import pragma
 
 SGD = SGDClassifier(loss="log_loss", random_state=0)
@@ -22,23 +20,6 @@ def classes(n_rows=400, seed=0):
     return make_classification(
         n_rows, n_classes=3, n_informative=4, weights=[0.7, 0.2], flip_y=0.1, class_sep=0.5, random_state=seed
     )
-
-
-@pytest.mark.parametrize("estimator", [LogisticRegression(), SGD, OnlineNeuralClassifier(random_state=0)])
-def test_it_passes_scikit_learns_checks(estimator):
-    results = check_estimator(PragmaThreshold(estimator, cv=2, random_state=0), on_skip=None)
-    skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
-    # scikit-learn's own switch for arrays of other libraries; margins are of classes only
-    assert skipped <= {"check_array_api_input", "check_classifiers_multilabel_output_format_decision_function"}
-
-
-@pytest.mark.parametrize(
-    ("estimator", "check"),
-    list(stream_checks(PragmaThreshold(OnlineNeuralClassifier(random_state=0), window=30, period=15))),
-    ids=lambda given: getattr(getattr(given, "args", [None])[0], "__name__", ""),
-)
-def test_it_keeps_the_laws_of_streams(estimator, check):
-    check(estimator)
 
 
 def test_the_measure_is_that_of_out_of_fold_predictions():

@@ -1,12 +1,14 @@
+from itertools import product
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.ensemble import BaggingClassifier
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators.pragma.tree import PragmaTreeClassifier
 from metrics import pragma_plane
+from tests.loops import check_all
 
 IMPORTANCE = {0: 1, 1: 10, 2: 3}
 COMPROMISE = {0: (0.8, 0.8), 1: (0.1, 0.9), 2: (0.5, 0.2)}
@@ -14,12 +16,6 @@ COMPROMISE = {0: (0.8, 0.8), 1: (0.1, 0.9), 2: (0.5, 0.2)}
 
 def classes(n_rows=300):
     return make_classification(n_rows, n_classes=3, n_informative=4, weights=[0.7, 0.2], flip_y=0.1, random_state=0)
-
-
-def test_it_passes_scikit_learns_checks():
-    results = check_estimator(PragmaTreeClassifier(random_state=0), on_skip=None)
-    skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
-    assert skipped <= {"check_array_api_input"}  # scikit-learn's own switch for arrays of other libraries
 
 
 def slow_impurity(y, side, criterion):
@@ -31,32 +27,36 @@ def slow_impurity(y, side, criterion):
     return total
 
 
-@pytest.mark.parametrize("criterion", ["gini", "entropy"])
-@pytest.mark.parametrize("limits", [{}, {"max_depth": 3}, {"min_samples_leaf": 7}, {"min_samples_split": 30}])
-def test_impurity_grows_scikit_learns_tree(criterion, limits):
-    X, y = classes()
-    ours = PragmaTreeClassifier(criterion, **limits).fit(X, y)
-    theirs = DecisionTreeClassifier(criterion=criterion, random_state=0, **limits).fit(X, y)
-    nodes, same, n_compared = theirs.tree_, [(0, 0, np.arange(len(X)))], 0
-    while same:
-        a, b, rows = same.pop()
-        f, t = ours.tree_.feature[a], ours.tree_.threshold[a]
-        assert (f < 0) == (nodes.feature[b] < 0)
-        if f < 0:
-            continue
-        side = X[rows, f].astype(np.float32) <= t
-        their_side = X[rows, nodes.feature[b]].astype(np.float32) <= nodes.threshold[b]
-        if f == nodes.feature[b] and t == pytest.approx(nodes.threshold[b]):
-            n_compared += 1
-            same += [
-                (ours.tree_.children_left[a], nodes.children_left[b], rows[side]),
-                (ours.tree_.children_right[a], nodes.children_right[b], rows[~side]),
-            ]
-        else:  # of equally good splits scikit-learn draws one
-            assert slow_impurity(y[rows], side, criterion) == pytest.approx(
-                slow_impurity(y[rows], their_side, criterion)
-            )
-    assert n_compared >= 3
+def test_impurity_grows_scikit_learns_tree():
+    def check(criterion, limits):
+        X, y = classes()
+        ours = PragmaTreeClassifier(criterion, **limits).fit(X, y)
+        theirs = DecisionTreeClassifier(criterion=criterion, random_state=0, **limits).fit(X, y)
+        nodes, same, n_compared = theirs.tree_, [(0, 0, np.arange(len(X)))], 0
+        while same:
+            a, b, rows = same.pop()
+            f, t = ours.tree_.feature[a], ours.tree_.threshold[a]
+            assert (f < 0) == (nodes.feature[b] < 0)
+            if f < 0:
+                continue
+            side = X[rows, f].astype(np.float32) <= t
+            their_side = X[rows, nodes.feature[b]].astype(np.float32) <= nodes.threshold[b]
+            if f == nodes.feature[b] and t == pytest.approx(nodes.threshold[b]):
+                n_compared += 1
+                same += [
+                    (ours.tree_.children_left[a], nodes.children_left[b], rows[side]),
+                    (ours.tree_.children_right[a], nodes.children_right[b], rows[~side]),
+                ]
+            else:  # of equally good splits scikit-learn draws one
+                assert slow_impurity(y[rows], side, criterion) == pytest.approx(
+                    slow_impurity(y[rows], their_side, criterion)
+                )
+        assert n_compared >= 3
+
+    check_all(
+        product(["gini", "entropy"], [{}, {"max_depth": 3}, {"min_samples_leaf": 7}, {"min_samples_split": 30}]),
+        lambda case: check(*case),
+    )
 
 
 def slow_pragma(left, right):

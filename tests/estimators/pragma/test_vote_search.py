@@ -1,5 +1,7 @@
 """The searches, held to full recomputations in NumPy: every move of the chain, every point of a line."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from estimators.pragma._preferences import Preferences
 from estimators.pragma._vote_search import SearchOptions, draw_moves, evaluate, find_weights, store
 from estimators.pragma._vote_weights import usable_votes
 from metrics import pragma
+from tests.loops import check_all
 
 
 def problem(n_rows=300, n_classes=5, n_trees=7, seed=0):
@@ -46,20 +49,21 @@ def slow_chain(votes, truth, wanted, movers, factors, limits):
     return best, np.array(trace)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("votes_as", [int, float])
-def test_the_chain_is_that_of_a_full_recomputation_move_by_move(seed, votes_as):
-    votes, truth, wanted = problem(seed=seed)
-    if votes_as is float:
-        votes = votes / 7 + np.random.default_rng(seed).random(votes.shape)
-    movers, factors, limits = draw_moves(np.arange(5), 300, np.random.RandomState(seed))
-    moves = movers, factors, 10 * limits
-    best, trace = anneal(*prepared(votes, truth, wanted), np.ones(5), *moves)
-    slow_best, slow_trace = slow_chain(votes, truth, wanted, *moves)
-    assert np.array_equal(best, slow_best)
-    assert trace == pytest.approx(slow_trace, abs=1e-12)
-    assert (np.diff(slow_trace) > 0).any()
-    assert (np.diff(slow_trace) < 0).any()
+def test_the_chain_is_that_of_a_full_recomputation_move_by_move():
+    def check(seed, votes_as):
+        votes, truth, wanted = problem(seed=seed)
+        if votes_as is float:
+            votes = votes / 7 + np.random.default_rng(seed).random(votes.shape)
+        movers, factors, limits = draw_moves(np.arange(5), 300, np.random.RandomState(seed))
+        moves = movers, factors, 10 * limits
+        best, trace = anneal(*prepared(votes, truth, wanted), np.ones(5), *moves)
+        slow_best, slow_trace = slow_chain(votes, truth, wanted, *moves)
+        assert np.array_equal(best, slow_best)
+        assert trace == pytest.approx(slow_trace, abs=1e-12)
+        assert (np.diff(slow_trace) > 0).any()
+        assert (np.diff(slow_trace) < 0).any()
+
+    check_all(product(range(4), [int, float]), lambda case: check(*case))
 
 
 def test_a_rise_is_accepted_as_often_as_the_temperature_says():
@@ -77,32 +81,36 @@ def between_breakpoints(votes, weights, c):
     return [points[0] / 2, *np.sqrt(points[1:] * points[:-1]), points[-1] * 2]
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_line_search_finds_the_best_of_its_line(seed):
-    votes, truth, wanted = problem(n_rows=60, seed=seed)
-    weights = np.exp(np.random.default_rng(seed).normal(size=5))
-    stored, losses = prepared(votes, truth, wanted)
-    for c in range(5):
-        line = [np.where(np.arange(5) == c, w, weights) for w in between_breakpoints(votes, weights, c)]
-        lowest = min(slow_value(votes, truth, wanted, point) for point in [weights, *line])
-        found = weights.copy()
-        found[c] = search_line(stored, losses, decide(stored, weights), c, np.inf)
-        assert slow_value(votes, truth, wanted, found) == pytest.approx(lowest, abs=1e-9)
+def test_a_line_search_finds_the_best_of_its_line():
+    def check(seed):
+        votes, truth, wanted = problem(n_rows=60, seed=seed)
+        weights = np.exp(np.random.default_rng(seed).normal(size=5))
+        stored, losses = prepared(votes, truth, wanted)
+        for c in range(5):
+            line = [np.where(np.arange(5) == c, w, weights) for w in between_breakpoints(votes, weights, c)]
+            lowest = min(slow_value(votes, truth, wanted, point) for point in [weights, *line])
+            found = weights.copy()
+            found[c] = search_line(stored, losses, decide(stored, weights), c, np.inf)
+            assert slow_value(votes, truth, wanted, found) == pytest.approx(lowest, abs=1e-9)
+
+    check_all(range(6), check)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_line_search_of_short_reach_finds_the_best_within_it(seed):
-    votes, truth, wanted = problem(n_rows=60, seed=seed)
-    weights = np.exp(np.random.default_rng(seed).normal(size=5))
-    stored, losses = prepared(votes, truth, wanted)
-    for c in range(5):
-        line = [w for w in between_breakpoints(votes, weights, c) if weights[c] / 2 < w < weights[c] * 2]
-        points = [np.where(np.arange(5) == c, w, weights) for w in [weights[c], *line]]
-        lowest = min(slow_value(votes, truth, wanted, point) for point in points)
-        found = weights.copy()
-        found[c] = search_line(stored, losses, decide(stored, weights), c, 2.0)
-        assert weights[c] / 2 < found[c] < weights[c] * 2
-        assert slow_value(votes, truth, wanted, found) <= lowest + 1e-9
+def test_a_line_search_of_short_reach_finds_the_best_within_it():
+    def check(seed):
+        votes, truth, wanted = problem(n_rows=60, seed=seed)
+        weights = np.exp(np.random.default_rng(seed).normal(size=5))
+        stored, losses = prepared(votes, truth, wanted)
+        for c in range(5):
+            line = [w for w in between_breakpoints(votes, weights, c) if weights[c] / 2 < w < weights[c] * 2]
+            points = [np.where(np.arange(5) == c, w, weights) for w in [weights[c], *line]]
+            lowest = min(slow_value(votes, truth, wanted, point) for point in points)
+            found = weights.copy()
+            found[c] = search_line(stored, losses, decide(stored, weights), c, 2.0)
+            assert weights[c] / 2 < found[c] < weights[c] * 2
+            assert slow_value(votes, truth, wanted, found) <= lowest + 1e-9
+
+    check_all(range(6), check)
 
 
 def test_small_votes_of_a_row_and_those_of_unvoted_classes_are_not_used():

@@ -1,6 +1,7 @@
 """GDumb keeps the rows that a slow loop keeps, learns them when it should, and takes no more memory than replay."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,7 +9,6 @@ from numpy.random import RandomState
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import Perceptron
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import (
     GDumbClassifier,
@@ -17,9 +17,9 @@ from estimators import (
     OnlineNeuralClassifier,
     make_strategy,
 )
-from estimators.checks import stream_checks
 from tests.estimators.replay.slow_memories import balanced_loop
 from tests.estimators.streams import drawn, tasks_that_return
+from tests.loops import check_all
 
 NETWORK = OnlineNeuralClassifier(5, targeted_loss="signature")
 
@@ -29,29 +29,33 @@ def made(**parameters):
 
 
 # ---------------------------------------------------------------------- memory
-@pytest.mark.parametrize(("size", "share"), [(50, 0.05), (50, 0.3), (10, 0.3)])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_the_memory_and_its_trainings_are_those_of_a_slow_loop(kind, size, share):
-    X, Y, mask, weight = tasks_that_return()
-    learner = made(size=size, share=share, dtype="float64").begin(kind(X), Y)
-    for i in range(0, len(Y), 23):
-        part = slice(i, i + 23)
-        learner.partial_fit(kind(X[part]), Y[part], label_mask=mask[part], sample_weight=weight[part])
-    rows = np.flatnonzero(weight)
-    slots, trainings = balanced_loop(learner, [tuple(codes) for codes in (Y + 2 * mask)[rows]])
-    held, kept = learner.memory_.held_rows(), rows[slots]
-    np.testing.assert_array_equal(held.X.toarray() if sparse.issparse(held.X) else held.X, X[kept])
-    np.testing.assert_array_equal(held.Y, (Y + 2 * mask)[kept])
-    np.testing.assert_array_equal(held.weight, weight[kept])
-    assert learner.n_trainings_ == len(trainings)
+def test_the_memory_and_its_trainings_are_those_of_a_slow_loop():
+    def check(size, share, kind):
+        X, Y, mask, weight = tasks_that_return()
+        learner = made(size=size, share=share, dtype="float64").begin(kind(X), Y)
+        for i in range(0, len(Y), 23):
+            part = slice(i, i + 23)
+            learner.partial_fit(kind(X[part]), Y[part], label_mask=mask[part], sample_weight=weight[part])
+        rows = np.flatnonzero(weight)
+        slots, trainings = balanced_loop(learner, [tuple(codes) for codes in (Y + 2 * mask)[rows]])
+        held, kept = learner.memory_.held_rows(), rows[slots]
+        np.testing.assert_array_equal(held.X.toarray() if sparse.issparse(held.X) else held.X, X[kept])
+        np.testing.assert_array_equal(held.Y, (Y + 2 * mask)[kept])
+        np.testing.assert_array_equal(held.weight, weight[kept])
+        assert learner.n_trainings_ == len(trainings)
 
-    chance = RandomState([learner._seed, len(trainings)])
-    network = clone(NETWORK).set_params(random_state=chance.randint(2**31 - 1)).begin(kind(X), Y)
-    last = rows[trainings[-1][1]]
-    for _ in range(2):
-        order = last[chance.permutation(len(last))]
-        network.partial_fit(kind(X[order]), Y[order], label_mask=mask[order], sample_weight=weight[order])
-    np.testing.assert_array_equal(learner.predict_proba(kind(X)), network.predict_proba(kind(X)))
+        chance = RandomState([learner._seed, len(trainings)])
+        network = clone(NETWORK).set_params(random_state=chance.randint(2**31 - 1)).begin(kind(X), Y)
+        last = rows[trainings[-1][1]]
+        for _ in range(2):
+            order = last[chance.permutation(len(last))]
+            network.partial_fit(kind(X[order]), Y[order], label_mask=mask[order], sample_weight=weight[order])
+        np.testing.assert_array_equal(learner.predict_proba(kind(X)), network.predict_proba(kind(X)))
+
+    check_all(
+        product([(50, 0.05), (50, 0.3), (10, 0.3)], [np.asarray, sparse.csr_array]),
+        lambda case: check(*case[0], case[1]),
+    )
 
 
 def test_rows_that_are_tasks_of_their_own_are_held_as_in_a_reservoir():
@@ -119,20 +123,6 @@ def test_it_takes_no_more_memory_than_replay_from_as_many_rows(kind):
 
 
 # ------------------------------------------------------------------------ laws
-@pytest.mark.parametrize("parameters", [{}, {"size": 20, "share": 1}, {"estimator": MeanLabelsClassifier()}], ids=repr)
-def test_it_obeys_the_laws(parameters):
-    # a network that learns the memory again draws weights for the labels that there are
-    draws = {} if "estimator" in parameters else {"check_new_labels_were_unknown": "draws other weights before"}
-    for one, check in stream_checks(made(**parameters), expected_failed_checks=draws):
-        check(one)
-
-
-@pytest.mark.parametrize("estimator", [OnlineNeuralClassifier(5, learning_rate=0.1), HoeffdingTreeClassifier()])
-def test_it_passes_scikit_learns_checks(estimator):
-    results = check_estimator(made(estimator=estimator, size=200), on_skip=None)
-    assert {result["status"] for result in results} <= {"passed", "skipped"}
-
-
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_cut_anywhere_and_saved_in_between_it_goes_on_bit_for_bit(kind):
     X, Y, mask, _ = tasks_that_return()

@@ -2,7 +2,7 @@
 
 import pickle
 from copy import copy
-from itertools import pairwise
+from itertools import pairwise, product
 
 import joblib
 import numpy as np
@@ -13,16 +13,15 @@ from scipy.stats import chisquare
 
 from estimators import (
     HoeffdingTreeClassifier,
-    MeanLabelsClassifier,
     OCDMMemory,
     OnlineNeuralClassifier,
     PRSMemory,
     ReplayClassifier,
     ReservoirMemory,
 )
-from estimators.checks import stream_checks
 from tests.estimators.replay.slow_memories import SlowOCDM, kullback_leibler, label_sets, slow
 from tests.estimators.streams import drawn, tasks_that_return
+from tests.loops import check_all
 
 KINDS = [PRSMemory, OCDMMemory]
 VARIANTS = [{}, {"rho": 0.7, "ties": "random"}, {"rho": -0.03, "count_empty": True}]
@@ -34,22 +33,23 @@ def imbalanced(n_rows=1500, n_labels=6, seed=0):
 
 
 # ----------------------------------------------------------------- a slow loop
-@pytest.mark.parametrize("parameters", VARIANTS, ids=repr)
-@pytest.mark.parametrize("kind", KINDS)
-def test_slots_and_draws_are_those_of_a_slow_loop(kind, parameters):
-    Y = imbalanced(700).astype(float)
-    Y[np.random.default_rng(1).random(Y.shape) < 0.1] = np.nan
-    Y = Y[~np.isnan(Y).all(axis=1)]
-    memory = kind(25, 3, **parameters).begin(0)
-    oracle = slow(memory)
-    expected = oracle.plan(label_sets(Y, count_empty=memory.count_empty))
-    plans = [memory.plan(Y[i : i + 37]) for i in range(0, len(Y), 37)]
-    np.testing.assert_array_equal(np.vstack([plan.draws for plan in plans]), [draws for draws, _ in expected])
-    np.testing.assert_array_equal(np.concatenate([plan.slots for plan in plans]), [slot for _, slot in expected])
-    inside, p = oracle.held(), oracle.p
-    assert memory.held_counts_.tolist() == [inside.get(c, 0) for c in range(6)]
-    assert memory.seen_counts_.tolist() == np.nansum(Y, axis=0).tolist()
-    np.testing.assert_allclose(memory.targets_, [p.get(c, 0) for c in range(6)], rtol=1e-12)
+def test_slots_and_draws_are_those_of_a_slow_loop():
+    def check(parameters, kind):
+        Y = imbalanced(700).astype(float)
+        Y[np.random.default_rng(1).random(Y.shape) < 0.1] = np.nan
+        Y = Y[~np.isnan(Y).all(axis=1)]
+        memory = kind(25, 3, **parameters).begin(0)
+        oracle = slow(memory)
+        expected = oracle.plan(label_sets(Y, count_empty=memory.count_empty))
+        plans = [memory.plan(Y[i : i + 37]) for i in range(0, len(Y), 37)]
+        np.testing.assert_array_equal(np.vstack([plan.draws for plan in plans]), [draws for draws, _ in expected])
+        np.testing.assert_array_equal(np.concatenate([plan.slots for plan in plans]), [slot for _, slot in expected])
+        inside, p = oracle.held(), oracle.p
+        assert memory.held_counts_.tolist() == [inside.get(c, 0) for c in range(6)]
+        assert memory.seen_counts_.tolist() == np.nansum(Y, axis=0).tolist()
+        np.testing.assert_allclose(memory.targets_, [p.get(c, 0) for c in range(6)], rtol=1e-12)
+
+    check_all(product(VARIANTS, KINDS), lambda case: check(*case))
 
 
 # ------------------------------------------------------------------ properties
@@ -146,20 +146,6 @@ MEMORIES = [PRSMemory(12, 3), OCDMMemory(12, 3, count_empty=True, ties="random")
 
 
 @pytest.mark.parametrize("memory", MEMORIES, ids=repr)
-@pytest.mark.parametrize("replay", ["online", "mini-batch"])
-def test_networks_with_them_obey_the_laws(memory, replay):
-    network = OnlineNeuralClassifier(5, targeted_loss="signature", reservoir=memory, replay=replay, random_state=0)
-    for one, check in stream_checks(network):
-        check(one)
-
-
-@pytest.mark.parametrize("memory", MEMORIES, ids=repr)
-def test_any_classifier_with_them_obeys_the_laws(memory):
-    for one, check in stream_checks(ReplayClassifier(MeanLabelsClassifier(), reservoir=memory, random_state=0)):
-        check(one)
-
-
-@pytest.mark.parametrize("memory", MEMORIES, ids=repr)
 def test_a_network_replays_the_same_by_itself(memory):
     X, Y, mask, weight = tasks_that_return()
     options = {"targeted_loss": "signature", "dtype": "float64"}
@@ -213,18 +199,22 @@ def test_saved_copied_or_loaded_read_only_it_goes_on_the_same(kind, tmp_path):
 
 
 # ------------------------------------------------------------------- bad input
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"rho": np.nan}, "rho must be a finite number from -10 to 10. Got nan instead"),
-        ({"ties": "last"}, "ties must be one of 'first', 'random'. Got 'last' instead"),
-        ({"size": 5}, "size must be greater than draws.*Got size 5 and draws 5"),
-    ],
-)
-@pytest.mark.parametrize("kind", KINDS)
-def test_parameters_that_make_no_sense_are_refused(kind, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        kind(**parameters).begin(0)
+def test_parameters_that_make_no_sense_are_refused():
+    def check(parameters, message, kind):
+        with pytest.raises(ValueError, match=message):
+            kind(**parameters).begin(0)
+
+    check_all(
+        product(
+            [
+                ({"rho": np.nan}, "rho must be a finite number from -10 to 10. Got nan instead"),
+                ({"ties": "last"}, "ties must be one of 'first', 'random'. Got 'last' instead"),
+                ({"size": 5}, "size must be greater than draws.*Got size 5 and draws 5"),
+            ],
+            KINDS,
+        ),
+        lambda case: check(*case[0], case[1]),
+    )
 
 
 def test_a_memory_stands_where_it_belongs():

@@ -1,5 +1,7 @@
 """Memories hold what algorithm R and a ring buffer hold, and draw evenly from it."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from estimators import FIFOMemory, OCDMMemory, PRSMemory, ReservoirMemory
 from estimators.replay.memories import chances
+from tests.loops import check_all
 
 SIZES = st.tuples(st.integers(2, 9), st.integers(1, 4)).filter(lambda sizes: sizes[0] > sizes[1])
 
@@ -105,13 +108,16 @@ def test_a_memory_smaller_than_its_draws_is_refused(size, draws, message):
         FIFOMemory(size, draws).begin(0)
 
 
-@pytest.mark.parametrize("memory", [FIFOMemory(9, 2), ReservoirMemory(9, 2)])
-@pytest.mark.parametrize("n_samples", [-1, 2.5, np.ones((2, 1)), None])
-def test_rows_to_plan_for_are_a_number(memory, n_samples):
-    memory = clone(memory).begin(0)
-    with pytest.raises(ValueError, match=r"^n_samples must be an integer of at least 0\. Got [^\n]* instead\.$"):
-        memory.plan(n_samples)
-    assert memory.n_seen_ == 0
+def test_rows_to_plan_for_are_a_number():
+    def check(memory, n_samples):
+        memory = clone(memory).begin(0)
+        with pytest.raises(ValueError, match=r"^n_samples must be an integer of at least 0\. Got [^\n]* instead\.$"):
+            memory.plan(n_samples)
+        assert memory.n_seen_ == 0
+
+    check_all(
+        product([FIFOMemory(9, 2), ReservoirMemory(9, 2)], [-1, 2.5, np.ones((2, 1)), None]), lambda case: check(*case)
+    )
 
 
 def test_a_size_that_makes_no_sense_is_refused_between_two_plans():

@@ -7,10 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import Perceptron
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import (
-    BinaryRelevance,
     FIFOMemory,
     HoeffdingTreeClassifier,
     MeanLabelsClassifier,
@@ -18,30 +16,9 @@ from estimators import (
     ReplayClassifier,
     ReservoirMemory,
 )
-from estimators.checks import stream_checks
 from tests.estimators import learners, streams
 
 BOTH = {"reservoir": ReservoirMemory(12, 3), "fifo": FIFOMemory(8, 2)}
-LAWFUL = [
-    ReplayClassifier(learners.Logistic(targeted=True), **BOTH),
-    ReplayClassifier(OnlineNeuralClassifier(5, targeted_loss="signature"), reservoir=ReservoirMemory(12, 3)),
-    ReplayClassifier(BinaryRelevance(HoeffdingTreeClassifier(grace_period=20)), fifo=FIFOMemory(8, 2)),
-    ReplayClassifier(MeanLabelsClassifier()),
-]
-
-
-@pytest.mark.parametrize("estimator", LAWFUL, ids=repr)
-def test_a_replaying_classifier_obeys_the_laws(estimator):
-    for one, check in stream_checks(estimator):
-        check(one)
-
-
-@pytest.mark.parametrize(
-    "estimator", [LAWFUL[1], ReplayClassifier(HoeffdingTreeClassifier(), reservoir=ReservoirMemory(12, 3))], ids=repr
-)
-def test_a_replaying_classifier_passes_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {result["status"] for result in results} <= {"passed", "skipped"}
 
 
 def test_each_row_and_then_its_draws_are_learnt_one_after_the_other():

@@ -1,13 +1,14 @@
 """A memory shared by tasks holds the rows that a slow loop holds, and never more of a task than its part."""
 
 from collections import Counter
+from itertools import product
 
 import numpy as np
-import pytest
 from scipy.stats import chisquare
 
 from estimators.replay.task_memory import TaskMemory
 from tests.estimators.replay.slow_memories import task_loop
+from tests.loops import check_all
 
 ALL = np.ones(10_000, dtype=bool)
 
@@ -29,16 +30,17 @@ STREAMS = {
 }
 
 
-@pytest.mark.parametrize("task_rows", [None, 25])
-@pytest.mark.parametrize("name", STREAMS)
-def test_slots_and_draws_are_those_of_a_slow_loop(name, task_rows):
-    memory = TaskMemory(20, 3, task_rows=task_rows).begin(0)
-    expected, _, owner = task_loop(memory, STREAMS[name])
-    codes = codes_of(STREAMS[name])
-    plans = [plan(memory, codes[i : i + 17]) for i in range(0, len(codes), 17)]
-    np.testing.assert_array_equal(np.vstack([one.draws for one in plans]), [draws for draws, _ in expected])
-    np.testing.assert_array_equal(np.concatenate([one.slots for one in plans]), [slot for _, slot in expected])
-    assert sorted(memory._state.sizes[memory._state.sizes > 0]) == sorted(Counter(owner.values()).values())
+def test_slots_and_draws_are_those_of_a_slow_loop():
+    def check(task_rows, name):
+        memory = TaskMemory(20, 3, task_rows=task_rows).begin(0)
+        expected, _, owner = task_loop(memory, STREAMS[name])
+        codes = codes_of(STREAMS[name])
+        plans = [plan(memory, codes[i : i + 17]) for i in range(0, len(codes), 17)]
+        np.testing.assert_array_equal(np.vstack([one.draws for one in plans]), [draws for draws, _ in expected])
+        np.testing.assert_array_equal(np.concatenate([one.slots for one in plans]), [slot for _, slot in expected])
+        assert sorted(memory._state.sizes[memory._state.sizes > 0]) == sorted(Counter(owner.values()).values())
+
+    check_all(product([None, 25], STREAMS), lambda case: check(*case))
 
 
 def test_every_task_has_an_equal_part():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from estimators import StreamRidgeClassifier
-from estimators.checks import stream_checks
 from estimators.ridge import _concepts
 from estimators.ridge._kernels.mixing import reweigh
 from estimators.ridge._sums import Block, Sums, solve
@@ -130,12 +129,6 @@ def test_labels_that_appear_after_a_drift_are_learnt():
     ridge.partial_fit(X[1100:], Y[1100:])
     assert [expert.model.coef.shape[1] for expert in ridge._concepts_.experts] == [3] * len(ridge._concepts_.experts)
     assert ba_macro(Y[1200:], ridge.predict(X[1200:])) > 0.7
-
-
-def test_it_obeys_the_laws_in_the_middle_of_concepts():
-    learner = plain_ridge(late_in_predict=True)
-    for one, check in stream_checks(learner):
-        check(one)
 
 
 def test_weights_keep_the_bound_of_fixed_share():

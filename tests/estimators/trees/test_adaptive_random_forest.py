@@ -5,33 +5,16 @@ import pytest
 from river.forest import ARFClassifier
 from scipy import sparse
 from scipy.stats import chisquare, poisson
-from sklearn.utils.estimator_checks import check_estimator
 
-from estimators.checks import stream_checks
 from estimators.strategies import make_strategy
 from estimators.trees._graphviz import class_weights
 from estimators.trees._kernels.tree_arrays import NONE
 from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier as Forest
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from tests.estimators import published, streams
+from tests.loops import check_all
 
-FORESTS = [
-    Forest(3, random_state=0),
-    Forest(2, grace_period=5, delta=0.5, tau=0.5, warning_delta=0.5, drift_delta=0.4, targeted=True, random_state=0),
-]
 ALONE = {"n_models": 1, "bagging": None, "max_features": None, "drift_delta": None, "warning_delta": None}
-
-
-@pytest.mark.parametrize("estimator", FORESTS[:1], ids=repr)
-def test_forests_pass_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", FORESTS, ids=repr)
-def test_forests_obey_the_laws(estimator):
-    for one, check in stream_checks(estimator):
-        check(one)
 
 
 def drifting(n_rows, seed=0):
@@ -92,18 +75,20 @@ def _weights(forest, fitted):
     return np.array([sum(w for _, w in class_weights(arrays, root)) for root in arrays.trees["root"][::2]])
 
 
-@pytest.mark.parametrize(
-    ("max_features", "n_features", "width"),
-    [("sqrt", 10, 3), ("log2", 10, 3), (4, 10, 4), (40, 10, 10), (0.5, 10, 5), (0.01, 10, 1), ("log2", 1, 1)],
-)
-def test_leaves_draw_max_features_uniformly(max_features, n_features, width):
-    X = np.random.default_rng(0).random((2, n_features))
-    forest = Forest(500, max_features=max_features, random_state=0).fit(X, [0, 1])
-    arrays = forest.forest_.forests[0].arrays
-    subsets = arrays.subsets[arrays.trees["root"][::2]]
-    assert subsets.shape[1] == width
-    assert (np.diff(subsets, axis=1) > 0).all()
-    assert chisquare(np.bincount(subsets.ravel(), minlength=n_features)).pvalue > 1e-3 or width == n_features
+def test_leaves_draw_max_features_uniformly():
+    def check(max_features, n_features, width):
+        X = np.random.default_rng(0).random((2, n_features))
+        forest = Forest(500, max_features=max_features, random_state=0).fit(X, [0, 1])
+        arrays = forest.forest_.forests[0].arrays
+        subsets = arrays.subsets[arrays.trees["root"][::2]]
+        assert subsets.shape[1] == width
+        assert (np.diff(subsets, axis=1) > 0).all()
+        assert chisquare(np.bincount(subsets.ravel(), minlength=n_features)).pvalue > 1e-3 or width == n_features
+
+    check_all(
+        [("sqrt", 10, 3), ("log2", 10, 3), (4, 10, 4), (40, 10, 10), (0.5, 10, 5), (0.01, 10, 1), ("log2", 1, 1)],
+        lambda case: check(*case),
+    )
 
 
 def test_members_differ_and_so_do_seeds():
@@ -281,20 +266,22 @@ def test_a_bound_on_memory_holds_and_still_learns():
     assert (bound.predict(X) == Y).mean() > 0.65
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_models": 0}, "n_models must be an integer of at least 1. Got 0"),
-        ({"n_models": 2.5}, "n_models must be an integer of at least 1. Got 2.5"),
-        ({"max_features": "all"}, "max_features must be 'sqrt', 'log2', .* Got 'all'"),
-        ({"max_features": 0}, "max_features must be .* Got 0"),
-        ({"max_features": 1.5}, "max_features must be .* Got 1.5"),
-        ({"bagging": 0}, r"bagging must be None or in \(0, 100\]. Got 0"),
-        ({"warning_delta": 1}, r"warning_delta must be None or in \(0, 1\). Got 1"),
-        ({"drift_delta": 0}, r"drift_delta must be None or in \(0, 1\). Got 0"),
-        ({"grace_period": 0}, "grace_period must be at least 1. Got 0"),
-    ],
-)
-def test_senseless_parameters_are_refused(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        Forest(**parameters).fit(*streams.drawn(20))
+def test_senseless_parameters_are_refused():
+    def check(parameters, message):
+        with pytest.raises(ValueError, match=message):
+            Forest(**parameters).fit(*streams.drawn(20))
+
+    check_all(
+        [
+            ({"n_models": 0}, "n_models must be an integer of at least 1. Got 0"),
+            ({"n_models": 2.5}, "n_models must be an integer of at least 1. Got 2.5"),
+            ({"max_features": "all"}, "max_features must be 'sqrt', 'log2', .* Got 'all'"),
+            ({"max_features": 0}, "max_features must be .* Got 0"),
+            ({"max_features": 1.5}, "max_features must be .* Got 1.5"),
+            ({"bagging": 0}, r"bagging must be None or in \(0, 100\]. Got 0"),
+            ({"warning_delta": 1}, r"warning_delta must be None or in \(0, 1\). Got 1"),
+            ({"drift_delta": 0}, r"drift_delta must be None or in \(0, 1\). Got 0"),
+            ({"grace_period": 0}, "grace_period must be at least 1. Got 0"),
+        ],
+        lambda case: check(*case),
+    )

@@ -5,34 +5,17 @@ import pickle
 import numpy as np
 import pytest
 from river.tree import HoeffdingAdaptiveTreeClassifier as RiverTree
-from sklearn.utils.estimator_checks import check_estimator
 
-from estimators.checks import stream_checks
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.meta.classifier_chain import ClassifierChain
 from estimators.trees._graphviz import class_weights
 from estimators.trees._kernels.tree_arrays import NONE
 from estimators.trees.adaptive_tree import HoeffdingAdaptiveTreeClassifier
 from tests.estimators import streams
+from tests.loops import check_all
 
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
 HASTY = {"grace_period": 50, "delta": 0.3, "tau": 0.05, "drift_window_threshold": 20, "switch_significance": 0.5}
-TREES = [
-    HoeffdingAdaptiveTreeClassifier(random_state=0),
-    HoeffdingAdaptiveTreeClassifier(**(HASTY | {"grace_period": 10}), max_depth=2, bootstrap_sampling=False),
-]
-
-
-@pytest.mark.parametrize("estimator", TREES, ids=repr)
-def test_trees_pass_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", TREES, ids=repr)
-def test_trees_obey_the_laws(estimator):
-    for one, check in stream_checks(estimator):
-        check(one)
 
 
 # -------------------------------------------------------------------- streams
@@ -137,7 +120,7 @@ def test_every_node_is_rivers_after_drifts(bootstrap):
     assert events["alternates"] > 0
 
 
-@pytest.mark.parametrize("bootstrap", [False, True])
+@pytest.mark.parametrize("bootstrap", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_every_node_is_rivers_where_branches_are_replaced_and_alternates_given_up(bootstrap):
     events = [compare(*restless(seed), **HASTY, bootstrap_sampling=bootstrap, seed=seed)[0] for seed in range(6)]
     for kind in ("splits", "alternates", "pruned", "switched"):
@@ -202,22 +185,24 @@ def test_inside_binary_relevance_with_a_seed_each_label_draws_otherwise():
 
 
 # ------------------------------------------------------------------- parameters
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"grace_period": 0}, "grace_period must be at least 1. Got 0"),
-        ({"drift_window_threshold": -1}, "drift_window_threshold must be at least 0. Got -1"),
-        ({"drift_window_threshold": "300"}, "drift_window_threshold must be at least 0. Got '300'"),
-        ({"drift_delta": None}, r"drift_delta must be in \(0, 1\). Got None"),
-        ({"switch_significance": "x"}, r"switch_significance must be in \(0, 1\]. Got 'x'"),
-        ({"drift_delta": 1}, r"drift_delta must be in \(0, 1\). Got 1"),
-        ({"switch_significance": 0}, r"switch_significance must be in \(0, 1\]. Got 0"),
-        ({"random_state": "one"}, "one"),
-    ],
-)
-def test_senseless_parameters_are_refused(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        HoeffdingAdaptiveTreeClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+def test_senseless_parameters_are_refused():
+    def check(parameters, message):
+        with pytest.raises(ValueError, match=message):
+            HoeffdingAdaptiveTreeClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+    check_all(
+        [
+            ({"grace_period": 0}, "grace_period must be at least 1. Got 0"),
+            ({"drift_window_threshold": -1}, "drift_window_threshold must be at least 0. Got -1"),
+            ({"drift_window_threshold": "300"}, "drift_window_threshold must be at least 0. Got '300'"),
+            ({"drift_delta": None}, r"drift_delta must be in \(0, 1\). Got None"),
+            ({"switch_significance": "x"}, r"switch_significance must be in \(0, 1\]. Got 'x'"),
+            ({"drift_delta": 1}, r"drift_delta must be in \(0, 1\). Got 1"),
+            ({"switch_significance": 0}, r"switch_significance must be in \(0, 1\]. Got 0"),
+            ({"random_state": "one"}, "one"),
+        ],
+        lambda case: check(*case),
+    )
 
 
 def test_a_bound_on_memory_holds_and_still_learns():

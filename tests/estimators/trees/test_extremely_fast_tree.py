@@ -8,33 +8,15 @@ import numpy as np
 import pytest
 from river.proba import Gaussian
 from river.tree import ExtremelyFastDecisionTreeClassifier as RiverTree
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import BinaryRelevance, LabelCombination
-from estimators.checks import stream_checks
 from estimators.trees._graphviz import class_weights
 from estimators.trees._kernels.tree_arrays import NONE
 from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
 from tests.estimators import streams
+from tests.loops import check_all
 
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
-TREES = [
-    ExtremelyFastDecisionTreeClassifier(),
-    ExtremelyFastDecisionTreeClassifier(grace_period=10, delta=0.1, tau=0.3, max_depth=2, min_samples_reevaluate=5),
-]
-
-
-@pytest.mark.parametrize("estimator", TREES, ids=repr)
-def test_trees_pass_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", [*TREES, ExtremelyFastDecisionTreeClassifier(max_bytes=5000)], ids=repr)
-def test_trees_obey_the_laws(estimator):
-    failed = {} if estimator is not TREES[0] else {"check_memory_is_bounded": "the tree grows up to max_bytes"}
-    for one, check in stream_checks(estimator, expected_failed_checks=failed):
-        check(one)
 
 
 # ---------------------------------------------------------------- River's decisions
@@ -116,7 +98,7 @@ def compare(X, y, n_classes, *, chunk=100, weights=None, **parameters):
 
 
 @pytest.mark.parametrize("parameters", [{}, EAGER, {**EAGER, "tau": 0.02, "max_depth": 2}])
-@pytest.mark.parametrize("label", range(4))
+@pytest.mark.parametrize("label", [0, *(pytest.param(label, marks=pytest.mark.slow) for label in (1, 2, 3))])
 def test_every_node_is_rivers_on_synthetic_rand(shared_data, parameters, label):
     X, Y = streams.rand(shared_data)
     assert compare(X, Y[:, label], 2, **parameters).n_branches > 0
@@ -147,6 +129,7 @@ def test_weights_are_rivers():
     assert compare(X, Y[:, 0], 2, weights=weights, **EAGER).n_branches > 1
 
 
+@pytest.mark.slow  # tests/estimators/trees/kernels/test_revising.py draws such cases
 def test_every_revision_of_rivers_is_ours():
     events = Counter()
     for seed in range(60):
@@ -156,21 +139,23 @@ def test_every_revision_of_rivers_is_ours():
     assert {*events} >= kinds | {f"{kind}, lost" for kind in ("kept", "moved", "replaced", "split", "tried")}
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"grace_period": 0}, "grace_period must be at least 1. Got 0"),
-        ({"min_samples_reevaluate": 0}, "min_samples_reevaluate must be at least 1. Got 0"),
-        ({"max_share_to_split": 0}, r"max_share_to_split must be in \(0, 1\]. Got 0"),
-        ({"max_share_to_split": 1.1}, r"max_share_to_split must be in \(0, 1\]. Got 1.1"),
-        ({"max_share_to_split": None}, r"max_share_to_split must be in \(0, 1\]. Got None"),
-        ({"min_samples_reevaluate": "20"}, "min_samples_reevaluate must be at least 1. Got '20'"),
-        ({"min_samples_reevaluate": float("nan")}, "min_samples_reevaluate must be at least 1. Got nan"),
-    ],
-)
-def test_senseless_parameters_are_refused(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        ExtremelyFastDecisionTreeClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+def test_senseless_parameters_are_refused():
+    def check(parameters, message):
+        with pytest.raises(ValueError, match=message):
+            ExtremelyFastDecisionTreeClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+    check_all(
+        [
+            ({"grace_period": 0}, "grace_period must be at least 1. Got 0"),
+            ({"min_samples_reevaluate": 0}, "min_samples_reevaluate must be at least 1. Got 0"),
+            ({"max_share_to_split": 0}, r"max_share_to_split must be in \(0, 1\]. Got 0"),
+            ({"max_share_to_split": 1.1}, r"max_share_to_split must be in \(0, 1\]. Got 1.1"),
+            ({"max_share_to_split": None}, r"max_share_to_split must be in \(0, 1\]. Got None"),
+            ({"min_samples_reevaluate": "20"}, "min_samples_reevaluate must be at least 1. Got '20'"),
+            ({"min_samples_reevaluate": float("nan")}, "min_samples_reevaluate must be at least 1. Got nan"),
+        ],
+        lambda case: check(*case),
+    )
 
 
 # ------------------------------------------------------------------------------- use

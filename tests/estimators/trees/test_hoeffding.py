@@ -6,27 +6,12 @@ import sys
 import numpy as np
 import pytest
 from river.tree import HoeffdingTreeClassifier as RiverTree
-from sklearn.utils.estimator_checks import check_estimator
 
-from estimators.checks import stream_checks
 from estimators.trees._graphviz import class_weights
 from estimators.trees._kernels.tree_arrays import NONE
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from tests.estimators import streams
-
-TREES = [HoeffdingTreeClassifier(), HoeffdingTreeClassifier(grace_period=10, delta=0.1, tau=0.3, max_depth=2)]
-
-
-@pytest.mark.parametrize("estimator", TREES, ids=repr)
-def test_trees_pass_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", TREES, ids=repr)
-def test_trees_obey_the_laws(estimator):
-    for one, check in stream_checks(estimator):
-        check(one)
+from tests.loops import check_all
 
 
 # ---------------------------------------------------------------- River's decisions
@@ -144,22 +129,24 @@ def test_memory_stays_flat_once_bound():
     assert sizes[-1] == sizes[10]
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"grace_period": 0}, "grace_period must be at least 1. Got 0"),
-        ({"delta": 0}, r"delta must be in \(0, 1\]. Got 0"),
-        ({"tau": -1}, "tau must be at least 0. Got -1"),
-        ({"max_depth": -1}, "max_depth must be None or at least 0. Got -1"),
-        ({"max_bytes": -1}, "max_bytes must be at least 0. Got -1"),
-        ({"grace_period": "200"}, "grace_period must be at least 1. Got '200'"),
-        ({"delta": None}, r"delta must be in \(0, 1\]. Got None"),
-        ({"max_depth": "3"}, "max_depth must be None or at least 0. Got '3'"),
-    ],
-)
-def test_senseless_parameters_are_refused(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        HoeffdingTreeClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+def test_senseless_parameters_are_refused():
+    def check(parameters, message):
+        with pytest.raises(ValueError, match=message):
+            HoeffdingTreeClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+    check_all(
+        [
+            ({"grace_period": 0}, "grace_period must be at least 1. Got 0"),
+            ({"delta": 0}, r"delta must be in \(0, 1\]. Got 0"),
+            ({"tau": -1}, "tau must be at least 0. Got -1"),
+            ({"max_depth": -1}, "max_depth must be None or at least 0. Got -1"),
+            ({"max_bytes": -1}, "max_bytes must be at least 0. Got -1"),
+            ({"grace_period": "200"}, "grace_period must be at least 1. Got '200'"),
+            ({"delta": None}, r"delta must be in \(0, 1\]. Got None"),
+            ({"max_depth": "3"}, "max_depth must be None or at least 0. Got '3'"),
+        ],
+        lambda case: check(*case),
+    )
 
 
 # ------------------------------------------------------------------------------- use
@@ -196,6 +183,7 @@ def test_a_drawing_names_features_classes_and_thresholds():
         tree.to_dot(1)
 
 
+@pytest.mark.slow  # tests/estimators/test_kernel_cache.py tries it with a small kernel
 def test_kernels_come_from_the_cache_the_second_time():
     program = "from estimators.trees.hoeffding import HoeffdingTreeClassifier as T; T().fit([[0.0], [1.0]], [0, 1])"
     environment = {**os.environ, "NUMBA_DEBUG_CACHE": "1"}

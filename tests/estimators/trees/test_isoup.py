@@ -4,28 +4,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from river.tree import ISOUPTreeRegressor
 from scipy import sparse
-from sklearn.utils.estimator_checks import check_estimator
 
-from estimators.checks import stream_checks
 from estimators.trees._kernels.isoup import in_tenths
 from estimators.trees._kernels.tree_arrays import NONE
 from estimators.trees.isoup import ISOUPTreeClassifier
 from tests.estimators import published, streams
 
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
-
-
-@pytest.mark.parametrize(
-    "estimator", [ISOUPTreeClassifier(), ISOUPTreeClassifier(grace_period=30, delta=0.1)], ids=repr
-)
-def test_isoup_passes_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-def test_isoup_obeys_the_laws():
-    for one, check in stream_checks(ISOUPTreeClassifier()):
-        check(one)
 
 
 def assert_same_nodes(node, tree, i):

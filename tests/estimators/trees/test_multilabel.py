@@ -6,28 +6,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
-from estimators.checks import stream_checks
 from estimators.trees._kernels.tree_arrays import NONE
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
 from tests.estimators import streams
 
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
-TREES = [MultiLabelHoeffdingTreeClassifier(), MultiLabelHoeffdingTreeClassifier(**EAGER, max_depth=2, targeted=True)]
-
-
-@pytest.mark.parametrize("estimator", TREES, ids=repr)
-def test_the_tree_passes_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", TREES, ids=repr)
-def test_the_tree_obeys_the_laws(estimator):
-    for one, check in stream_checks(estimator):
-        check(one)
 
 
 # ------------------------------------------------------------ a slow tree of lists

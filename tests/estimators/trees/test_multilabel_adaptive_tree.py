@@ -1,16 +1,17 @@
-"""MLHAT: the laws, a slow loop of objects, bounded memory, and published scores."""
+"""MLHAT: a slow loop of objects, bounded memory, and published scores."""
+
+from itertools import product
 
 import numpy as np
 import pytest
 from sklearn.utils import check_random_state
-from sklearn.utils.estimator_checks import check_estimator
 
-from estimators.checks import stream_checks
 from estimators.trees._kernels.mlhat.arrays import NONE, slot_bytes
 from estimators.trees.multilabel_adaptive_tree import MultiLabelHoeffdingAdaptiveTreeClassifier as Tree
 from tests.estimators import streams
 from tests.estimators.trees.kernels.comparing import chain
 from tests.estimators.trees.slow_adaptive import SlowAdaptiveTree, drifting
+from tests.loops import check_all
 
 EAGER = {
     "grace_period": 60,
@@ -23,18 +24,6 @@ EAGER = {
     "random_state": 0,
 }
 HASTY = {**EAGER, "switch_significance": 0.9}
-
-
-@pytest.mark.parametrize("estimator", [Tree(random_state=0), Tree(**HASTY)], ids=["default", "hasty"])
-def test_the_tree_passes_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", [Tree(random_state=0), Tree(**HASTY)], ids=["default", "hasty"])
-def test_the_tree_obeys_the_laws(estimator):
-    for one, check in stream_checks(estimator):
-        check(one)
 
 
 # -------------------------------------------------------------- the slow loop
@@ -164,34 +153,37 @@ def test_huge_features_leave_probabilities():
     assert ((proba >= 0) & (proba <= 1)).all()
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_neighbors": 0}, "n_neighbors must be an integer of at least 1. Got 0 instead."),
-        ({"window": 1.5}, "window must be an integer of at least 1. Got 1.5 instead."),
-        ({"n_models": 0}, "n_models must be an integer of at least 1. Got 0 instead."),
-        ({"switch_significance": 0}, r"switch_significance must be in \(0, 1\]. Got 0 instead."),
-        ({"poisson_rate": -1}, "poisson_rate must be at least 0. Got -1 instead."),
-        ({"learning_rate": 0}, "learning_rate must be greater than 0. Got 0 instead."),
-        ({"cardinality_threshold": -1}, "cardinality_threshold must be at least 0. Got -1 instead."),
-        ({"delta": 0}, r"delta must be in \(0, 1\]. Got 0 instead."),
-        ({"learning_rate": "0.3"}, "learning_rate must be greater than 0. Got '0.3' instead."),
-        ({"poisson_rate": None}, "poisson_rate must be at least 0. Got None instead."),
-        ({"switch_significance": "x"}, r"switch_significance must be in \(0, 1\]. Got 'x' instead."),
-    ],
-)
-def test_parameters_are_checked(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        Tree(**parameters).fit(*streams.drawn(20))
+def test_parameters_are_checked():
+    def check(parameters, message):
+        with pytest.raises(ValueError, match=message):
+            Tree(**parameters).fit(*streams.drawn(20))
+
+    check_all(
+        [
+            ({"n_neighbors": 0}, "n_neighbors must be an integer of at least 1. Got 0 instead."),
+            ({"window": 1.5}, "window must be an integer of at least 1. Got 1.5 instead."),
+            ({"n_models": 0}, "n_models must be an integer of at least 1. Got 0 instead."),
+            ({"switch_significance": 0}, r"switch_significance must be in \(0, 1\]. Got 0 instead."),
+            ({"poisson_rate": -1}, "poisson_rate must be at least 0. Got -1 instead."),
+            ({"learning_rate": 0}, "learning_rate must be greater than 0. Got 0 instead."),
+            ({"cardinality_threshold": -1}, "cardinality_threshold must be at least 0. Got -1 instead."),
+            ({"delta": 0}, r"delta must be in \(0, 1\]. Got 0 instead."),
+            ({"learning_rate": "0.3"}, "learning_rate must be greater than 0. Got '0.3' instead."),
+            ({"poisson_rate": None}, "poisson_rate must be at least 0. Got None instead."),
+            ({"switch_significance": "x"}, r"switch_significance must be in \(0, 1\]. Got 'x' instead."),
+        ],
+        lambda case: check(*case),
+    )
 
 
-@pytest.mark.parametrize("n_neighbors", [0, -1, 1.5, "4"])
-@pytest.mark.parametrize("method", ["predict", "partial_fit"])
-def test_a_number_of_neighbours_set_later_is_checked(method, n_neighbors):
-    X, Y = streams.drawn(20)
-    tree = Tree().fit(X, Y).set_params(n_neighbors=n_neighbors)
-    with pytest.raises(ValueError, match="n_neighbors must be an integer of at least 1"):
-        getattr(tree, method)(*((X,) if method == "predict" else (X, Y)))
+def test_a_number_of_neighbours_set_later_is_checked():
+    def check(n_neighbors, method):
+        X, Y = streams.drawn(20)
+        tree = Tree().fit(X, Y).set_params(n_neighbors=n_neighbors)
+        with pytest.raises(ValueError, match="n_neighbors must be an integer of at least 1"):
+            getattr(tree, method)(*((X,) if method == "predict" else (X, Y)))
+
+    check_all(product([0, -1, 1.5, "4"], ["predict", "partial_fit"]), lambda case: check(*case))
 
 
 # ------------------------------------------------------------------ published

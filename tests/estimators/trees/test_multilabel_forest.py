@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 
-from estimators.checks import stream_checks
 from estimators.pragma.stream_forest import PragmaStreamForestClassifier
 from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
 from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
@@ -22,13 +21,6 @@ def drifting(n_rows):
     """Draw rows whose labels are all turned round in the middle."""
     X, Y = streams.drawn(n_rows)
     return X, np.where(np.arange(n_rows)[:, np.newaxis] < n_rows // 2, Y, 1 - Y)
-
-
-@pytest.mark.parametrize("targeted", [False, True])
-def test_it_obeys_the_laws(targeted):
-    forest = native(grace_period=5, delta=0.5, tau=0.5, warning_delta=0.5, drift_delta=0.4, targeted=targeted)
-    for one, check in stream_checks(forest):
-        check(one)
 
 
 def test_one_member_without_randomness_is_a_multi_label_tree():

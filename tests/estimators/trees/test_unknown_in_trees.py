@@ -157,7 +157,7 @@ def variance(sums):
     return (squares - total**2 / n) / (n - 1)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_isoup_computes_everything_from_known_cells(weighted):
     X, Y = partly_known(700)
     weight = np.random.default_rng(1).choice([1.0, 2.0], len(X)) if weighted else np.ones(len(X))

@@ -3,6 +3,8 @@
 Features that are zero in a sparse row skip steps in the kernel and take them in the loop.
 """
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from estimators.networks._kernels.state import RunOptions, make_context
 from estimators.networks._network_state import layers_of, make_workspace
 from tests.estimators.networks.kernels.passes import assert_same, chunks, coded, drawn_state, stored
 from tests.estimators.networks.kernels.slow_network import Row, SlowLearner
+from tests.loops import check_all
 from tests.scattered import tables
 
 N_FEATURES, N_LABELS, N_SLOTS = 5, 3, 3
@@ -90,13 +93,14 @@ def test_rows_that_are_not_learnt_are_predicted_by_one_network(data, dense):
     assert_same(state, slow, proba, [slow.predict(row.x) for row in rows])
 
 
-@pytest.mark.parametrize("dense", [True, False])
-@pytest.mark.parametrize("greatest", [1e200, np.inf, np.nan])
-def test_the_row_at_which_numbers_leave_their_range_is_returned(dense, greatest):
-    plain, great = (Row([x] * N_FEATURES, [0] * N_LABELS, [True] * N_LABELS, 1.0) for x in (1.0, greatest))
-    rows = [plain, plain, great, great]
-    state, options = drawn_state((N_FEATURES, 4, N_LABELS), 0), RunOptions(learn=True, dense=dense, rate=0.01)
-    ours, nothing = coded(rows, dense=dense), np.empty((4, 0), np.int64)
-    context = make_context(make_workspace(state, options, ours, stored(rows, dense=dense), 1))
-    # the logits are infinite, or the step that follows is: it is taken together with the next row
-    assert run(context, nothing, nothing, np.empty(4 * N_LABELS), *ours) == 2
+def test_the_row_at_which_numbers_leave_their_range_is_returned():
+    def check(dense, greatest):
+        plain, great = (Row([x] * N_FEATURES, [0] * N_LABELS, [True] * N_LABELS, 1.0) for x in (1.0, greatest))
+        rows = [plain, plain, great, great]
+        state, options = drawn_state((N_FEATURES, 4, N_LABELS), 0), RunOptions(learn=True, dense=dense, rate=0.01)
+        ours, nothing = coded(rows, dense=dense), np.empty((4, 0), np.int64)
+        context = make_context(make_workspace(state, options, ours, stored(rows, dense=dense), 1))
+        # the logits are infinite, or the step that follows is: it is taken together with the next row
+        assert run(context, nothing, nothing, np.empty(4 * N_LABELS), *ours) == 2
+
+    check_all(product([True, False], [1e200, np.inf, np.nan]), lambda case: check(*case))

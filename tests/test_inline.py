@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.loops import check_all
 from tests.page_commands import Refusal, check_named, check_option, has_its_files, is_complete, script_of, words_of
 from tests.page_snippets import can_run, parse_snippet, problems
 from tests.pages import inlines, markdown_pages, pages
@@ -39,6 +40,7 @@ def wrong(text: str, scripts: Sequence[Path] = ()) -> list[str]:
     return []
 
 
+@pytest.mark.slow
 def test_whatever_stands_between_backquotes_exists():
     found = []
     for page, path in (pages() | markdown_pages()).items():
@@ -48,49 +50,48 @@ def test_whatever_stands_between_backquotes_exists():
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("mlstream strategy", "No such command"),
-        ("mlstream challenge play --output played", "No such command"),
-        ("mlstream generate TABLE --warp 9", "generate has no ['--warp']"),
-        ("mlstream generate news.csv --missing toss", "Invalid value for '--missing'"),
-        ("mlstream streams now", "unexpected extra argument"),
-        ("--warp", "no command has --warp"),
-        ("--missing toss", "Invalid value for '--missing'"),
-        ("make tea", "the Makefile has no tea"),
-        ("make soak SUGAR=1", "the Makefile has no SUGAR"),
-        ("python benchmarks/bench_tea.py", "no file benchmarks/bench_tea.py"),
-        ("python -m benchmarks.tea", "no module benchmarks.tea"),
-        ("python benchmarks/bench_formats.py --tea", "bench_formats.py has no ['--tea']"),
-        ("pip install '.[dask,tea]'", "no extra dask,tea"),
-        ("evaluate(learner)", "evaluate: missing a required argument: 'stream'"),
-        ("evaluate(learner, stream, speed=2)", "evaluate: got an unexpected keyword argument 'speed'"),
-        ("mlstream.load(..., mmap=True, speed=2)", "mlstream.load: got an unexpected keyword argument 'speed'"),
-        ("load_everything()", "no load_everything"),
-        ("stream.to_tea()", "no stream.to_tea"),
-        ("frame.from_frame(table, tea=1)", "from_frame has no argument tea"),
-        ("mlstream.interop.to_tea", "no mlstream.interop.to_tea"),
-        ("from mlstream.tea import", "no module mlstream.tea"),
-        ("tea=", "no argument tea"),
-        ('zeros="apart", change=0.5', "no 'apart'"),
-    ],
+WRONG = {
+    "mlstream strategy": "No such command",
+    "mlstream challenge play --output played": "No such command",
+    "mlstream generate TABLE --warp 9": "generate has no ['--warp']",
+    "mlstream generate news.csv --missing toss": "Invalid value for '--missing'",
+    "mlstream streams now": "unexpected extra argument",
+    "--warp": "no command has --warp",
+    "--missing toss": "Invalid value for '--missing'",
+    "make tea": "the Makefile has no tea",
+    "make soak SUGAR=1": "the Makefile has no SUGAR",
+    "python benchmarks/bench_tea.py": "no file benchmarks/bench_tea.py",
+    "python -m benchmarks.tea": "no module benchmarks.tea",
+    "python benchmarks/bench_formats.py --tea": "bench_formats.py has no ['--tea']",
+    "pip install '.[dask,tea]'": "no extra dask,tea",
+    "evaluate(learner)": "evaluate: missing a required argument: 'stream'",
+    "evaluate(learner, stream, speed=2)": "evaluate: got an unexpected keyword argument 'speed'",
+    "mlstream.load(..., mmap=True, speed=2)": "mlstream.load: got an unexpected keyword argument 'speed'",
+    "load_everything()": "no load_everything",
+    "stream.to_tea()": "no stream.to_tea",
+    "frame.from_frame(table, tea=1)": "from_frame has no argument tea",
+    "mlstream.interop.to_tea": "no mlstream.interop.to_tea",
+    "from mlstream.tea import": "no module mlstream.tea",
+    "tea=": "no argument tea",
+    'zeros="apart", change=0.5': "no 'apart'",
+}
+RIGHT = (
+    *("mlstream", "mlstream run", "mlstream run --seeds", "mlstream COMMAND --help", "mlstream challenge"),
+    *("mlstream verify FOLDER --for zenodo", "--unlabelled keep", "--labels=-2", "pip install mlstream"),
+    *("evaluate()", "acc(..., when='triangular')", "labels=", "estimator__delta=0.1", "import mlstream"),
+    *("stream.to_frame()", "copy.deepcopy(learner)", "x.csv", "tuned (10)", "HOME=x", "it's", "a `b`"),
 )
-def test_what_does_not_exist_is_noticed(text, problem):
-    assert [problem in one for one in wrong(text)] == [True]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("mlstream", "mlstream run", "mlstream run --seeds", "mlstream COMMAND --help", "mlstream challenge"),
-        *("mlstream verify FOLDER --for zenodo", "--unlabelled keep", "--labels=-2", "pip install mlstream"),
-        *("evaluate()", "acc(..., when='triangular')", "labels=", "estimator__delta=0.1", "import mlstream"),
-        *("stream.to_frame()", "copy.deepcopy(learner)", "x.csv", "tuned (10)", "HOME=x", "it's", "a `b`"),
-    ],
-)
-def test_what_exists_or_is_no_code_is_left_alone(text):
-    assert wrong(text) == []
+@pytest.mark.slow
+def test_what_does_not_exist_is_noticed_and_all_else_left_alone():
+    def check(case):
+        text, problem = case
+        found = wrong(text)
+        assert len(found) == bool(problem)
+        assert all(problem in one for one in found), found
+
+    check_all([*WRONG.items(), *((text, "") for text in RIGHT)], check)
 
 
 def test_what_is_whole_is_known(tmp_path, monkeypatch):

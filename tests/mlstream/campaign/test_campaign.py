@@ -204,6 +204,7 @@ def forbid_writing(folder, monkeypatch):
     monkeypatch.setattr(os, "open", open_elsewhere)
 
 
+@pytest.mark.slow
 def test_a_lost_permission_ends_the_campaign_with_one_message_and_what_is_recorded_stays(tmp_path, monkeypatch):
     whole = run(tmp_path / "whole", {"a": Online()}, seeds=range(4))
     recorded = run(tmp_path / "closed", {"a": Online()})

@@ -47,6 +47,7 @@ def chosen_kind(selection):
     return selection.trials[selection.chosen].parameters["columns__kw_args"]["kind"]
 
 
+@pytest.mark.slow
 def test_only_other_environments_reveal_what_is_spurious():
     def check(case):
         seed, (method, kind) = case

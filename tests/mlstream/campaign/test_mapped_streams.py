@@ -17,6 +17,7 @@ def scores(runs):
     return [json.loads(run.model_dump_json(include={"scores", "R", "stream_sha256"})) for run in runs]
 
 
+@pytest.mark.slow
 @needs_proc
 def test_processes_learn_the_file_that_was_opened(tmp_path):
     stream = multiplier_stream("rand", name="mine", n_rows=200)

@@ -180,6 +180,7 @@ def test_rows_that_were_drawn_are_synthetic_whatever_is_stated() -> None:
         with_terms(drawn, about={"has_synthetic_data": False})
 
 
+@pytest.mark.slow
 def test_publishing_warns_in_one_line_of_what_is_empty(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
     stream = task_stream("yeast", n_init=1)
     publish(stream, tmp_path / "a", about={"data_biases": "b", "has_synthetic_data": False})

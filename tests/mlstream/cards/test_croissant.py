@@ -75,6 +75,7 @@ def test_a_stream_of_a_table_names_the_table_and_its_hash() -> None:
     assert "rai:hasSyntheticData" not in described
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_library_of_croissant_accepts_the_description(folder: Path) -> None:
     issues = read_dataset(folder).metadata.ctx.issues
@@ -124,6 +125,7 @@ def test_no_name_keeps_the_library_from_reading_a_record_set_that_is_there(strea
         require_same(read_records(publish(stream, Path(folder) / "out")), stream)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_rows_are_read_without_arff_files_as_well(tmp_path: Path) -> None:
     stream = make_stream()
@@ -132,6 +134,7 @@ def test_rows_are_read_without_arff_files_as_well(tmp_path: Path) -> None:
     require_same(found, stream)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_names_that_labels_share_with_features_stay_apart(tmp_path: Path) -> None:
     stream = make_stream(Shape(label_names=("k", "l", "m"), feature_names=("l", "l_", "c", "k")))
@@ -141,6 +144,7 @@ def test_names_that_labels_share_with_features_stay_apart(tmp_path: Path) -> Non
     assert [list(record.values())[3:] for record in found] == expected
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_stream_of_a_csv_table_is_read_as_well(tmp_path: Path) -> None:
     names = ["a label", "50 m, flat", "é"]

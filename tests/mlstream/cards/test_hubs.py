@@ -121,6 +121,7 @@ def test_hugging_face_reads_the_page_and_finds_its_files(shape: Shape, tmp_path:
     assert list_refusals(verify(folder), ["huggingface"]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Of rdflib, in mlcroissant.
 def test_croissant_is_what_its_own_library_accepts(tmp_path: Path) -> None:
     pytest.importorskip("mlcroissant", reason="needs the extra `croissant`")
@@ -129,6 +130,7 @@ def test_croissant_is_what_its_own_library_accepts(tmp_path: Path) -> None:
         assert list_refusals(card, ["croissant"]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Of rdflib, in mlcroissant.
 def test_what_croissant_refuses_is_listed_without_recommendations(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("mlcroissant", reason="needs the extra `croissant`")

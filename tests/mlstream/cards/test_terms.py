@@ -150,6 +150,7 @@ def test_every_form_of_the_card_holds_every_term() -> None:
     assert "- To be cited:\n\n  ```\n  @misc{birds,\n    title={Birds}\n  }\n  ```\n" in page
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_library_of_croissant_accepts_every_term(tmp_path: Path) -> None:
     mlcroissant = pytest.importorskip("mlcroissant", reason="needs the extra `croissant`")
@@ -329,6 +330,7 @@ def test_publishing_warns_in_one_line_of_what_nobody_states(tmp_path: Path, recw
     assert recwarn.list == []
 
 
+@pytest.mark.slow
 def test_a_published_stream_is_completed_in_its_place_and_made_again(tmp_path: Path) -> None:
     stream = with_terms(task_stream(load_dataset("yeast"), n_init=1, name="first"), title="T", about=ABOUT)
     folder = publish(stream, tmp_path / "out")

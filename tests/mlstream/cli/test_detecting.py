@@ -55,6 +55,7 @@ def test_detections_are_recorded_shown_and_kept(stream, tmp_path):
     assert report.output == f"Wrote {tmp_path / 'out' / 'report.html'}\n"
 
 
+@pytest.mark.slow
 def test_a_campaign_file_gives_the_same_records_as_what_is_typed(stream, tmp_path):
     (tmp_path / "s.npz").write_bytes(stream.read_bytes())
     (tmp_path / "c.toml").write_text(FILE)

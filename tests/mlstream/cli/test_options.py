@@ -123,6 +123,7 @@ def test_docs_have_the_options_with_their_defaults_and_help(file, options):
         assert row in text, row
 
 
+@pytest.mark.slow
 def test_the_same_options_give_the_same_record_however_they_are_passed(tmp_path):
     from estimators.strategies import make_strategy
 

@@ -3,6 +3,7 @@
 import bz2
 import hashlib
 import io
+import shutil
 import subprocess
 import sys
 import threading
@@ -224,6 +225,7 @@ def misaligned(request) -> None:
 def test_a_server_that_misbehaves_is_left_for_the_next(known: DatasetEntry, server: Server, cache: Path) -> None:
     def check(case: tuple[Answer, str]) -> None:
         answer, message = case
+        shutil.rmtree(cache, ignore_errors=True)
         server.answers = {"/1/t.arff": answer, "/2/t.arff": ranged(TEXT)}
         assert fetch_dataset("t")[0].read_bytes() == TEXT
         assert left(cache) == ["t.arff"]

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from mlstream import evaluate, load
 from mlstream.evaluation import held_out
 from mlstream.formats import save
 from mlstream.generators import environment_stream, iirc_stream, missing_labels, multiplier_stream
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 from tests.mlstream.evaluation.streams import make_stream
 from tests.mlstream.evaluation.test_held_out import PARENTS, zoo
 
@@ -35,19 +36,17 @@ def record(strategy, stream):
 
 
 @pytest.mark.filterwarnings("ignore::mlstream.evaluation.evaluate.UndefinedCellsWarning")
-@pytest.mark.parametrize(
-    "strategy",
-    ["NN", pytest.param("BR_HT", marks=pytest.mark.slow), pytest.param("StreamRidge", marks=pytest.mark.slow)],
-)
-def test_a_stream_in_a_file_is_evaluated_as_one_in_memory_is(tmp_path, strategy):
-    def check(kind):
-        stream, path = STREAMS[kind](), tmp_path / f"{kind}.npz"
+@in_two_tiers(product(["NN", "BR_HT", "StreamRidge"], STREAMS), n_fast=2)
+def test_a_stream_in_a_file_is_evaluated_as_one_in_memory_is(tmp_path, cases):
+    def check(case):
+        strategy, kind = case
+        stream, path = STREAMS[kind](), tmp_path / f"{strategy} {kind}.npz"
         save(stream, path)
         expected = record(strategy, stream)
         assert record(strategy, path) == expected
         assert record(strategy, load(path, mmap=True)) == expected
 
-    check_all(STREAMS, check)
+    check_all(cases, check)
 
 
 @pytest.mark.filterwarnings("ignore::mlstream.evaluation.evaluate.UndefinedCellsWarning")

@@ -191,6 +191,7 @@ def test_a_file_that_was_changed_or_is_missing_is_one_error(tmp_path: Path) -> N
         load(path)
 
 
+@pytest.mark.slow
 def test_values_that_the_card_does_not_promise_are_not_read(tmp_path: Path) -> None:
     """A file of some kilobytes may hold lists of millions of zeros."""
     stream = make_stream(Shape(sparse=True))

@@ -409,6 +409,7 @@ PUBLISH = (
 )
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_error_and_leaves_nothing(tmp_path: Path) -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))

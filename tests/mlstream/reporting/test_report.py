@@ -135,6 +135,7 @@ def test_all_scores_are_written_as_csv_when_asked(campaign, tmp_path):
     assert sum(line.startswith("yeast,NN_TL,acc,higher,") for line in lines) == 1
 
 
+@pytest.mark.slow
 def test_an_older_page_is_replaced_only_by_a_whole_one(campaign, tmp_path, monkeypatch):
     page = tmp_path / "page.html"
     page.write_text("older")
@@ -198,6 +199,7 @@ def test_an_older_rule_of_the_same_name_is_another_label_space(tmp_path):
         report(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_page_states_who_was_given_all_labels_and_the_label_space_of_each_stream(tmp_path):
     write_campaign(tmp_path, streams=("yeast", "other"), strategies=("NN",))
     for seed in (0, 1):

@@ -264,6 +264,7 @@ def test_the_logo_is_a_picture(tmp_path):
         assert len(picture.getcolors()) == 2
 
 
+@pytest.mark.slow
 def test_the_command_warns_that_truth_is_in_the_zip(tmp_path, challenge):
     arguments = ("challenge", "export", challenge.folder.path, "--to", "codabench", "-o", tmp_path / "b.zip")
     done = invoke(*arguments, "--development-ends", "2099-02-01 00:00:00")

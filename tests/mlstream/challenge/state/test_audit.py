@@ -2,6 +2,7 @@
 
 # ruff: noqa: S608 - names of tables are our own
 import json
+import shutil
 import sqlite3
 
 import numpy as np
@@ -9,11 +10,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from mlstream.challenge.engine import Challenge
 from mlstream.challenge.state.audit import looks_like_decoding
 from mlstream.challenge.state.events import check_chain, next_event
 from mlstream.challenge.state.store import TABLES
 from tests.loops import check_all
-from tests.mlstream.challenge.challenges import draw, layout_of, make_challenge
+from tests.mlstream.challenge.challenges import Clock, draw, layout_of, make_challenge
 from tests.mlstream.challenge.sample_files import as_csv
 
 
@@ -45,33 +47,38 @@ def test_a_log_that_nobody_touched_is_whole(challenge):
     assert challenge.audit().head == challenge.ranking().head != report.head
 
 
-def test_what_was_tampered_with_is_named(challenge):
-    whole = challenge.folder.state.read_bytes()
-
+def test_what_was_tampered_with_is_named(challenge, tmp_path):
     def check(case):
-        statement, problem = case
-        challenge.folder.state.write_bytes(whole)
-        tamper(challenge, statement)
-        report = challenge.audit()
+        number, (statement, problem) = case
+        folder = shutil.copytree(challenge.folder.path, tmp_path / str(number))
+        with Challenge(folder, clock=Clock()) as copy:
+            assert copy.audit().is_whole
+            tamper(copy, statement)
+            report = copy.audit()
         assert not report.is_whole
         assert any(one.startswith(problem) for one in report.problems), report.problems
 
     check_all(
-        [
-            (
-                "UPDATE events SET content = replace(content, 'Bob', 'Eve') WHERE kind = 'teams'",
-                "event 3 has changed since",
-            ),
-            ("UPDATE events SET time = '2026-02-01T00:00:00.000000+00:00' WHERE id = 4", "event 4 has changed since"),
-            ("DELETE FROM events WHERE id = 5", "event 5 is missing"),
-            ("DELETE FROM events WHERE id = (SELECT MAX(id) FROM events)", "row 1 of selections is not in the log"),
-            ("UPDATE scores SET reported = -9 WHERE submission = 4", "row 4 of scores has changed"),
-            ("DELETE FROM submissions WHERE id = 2", "row 2 of submissions is missing"),
-            ("UPDATE submissions SET day = '2000-01-01'", "row 1 of submissions has changed"),
-            ("UPDATE submissions SET id = 77 WHERE id = 1", "row 77 of submissions is not in the log"),
-            ("INSERT INTO merges VALUES ('a', 'b', 'c')", "row 1 of merges is not in the log"),
-            ("UPDATE teams SET token_hash = 'x' WHERE name = 'Bob'", "row 2 of teams has changed"),
-        ],
+        enumerate(
+            [
+                (
+                    "UPDATE events SET content = replace(content, 'Bob', 'Eve') WHERE kind = 'teams'",
+                    "event 3 has changed since",
+                ),
+                (
+                    "UPDATE events SET time = '2026-02-01T00:00:00.000000+00:00' WHERE id = 4",
+                    "event 4 has changed since",
+                ),
+                ("DELETE FROM events WHERE id = 5", "event 5 is missing"),
+                ("DELETE FROM events WHERE id = (SELECT MAX(id) FROM events)", "row 1 of selections is not in the log"),
+                ("UPDATE scores SET reported = -9 WHERE submission = 4", "row 4 of scores has changed"),
+                ("DELETE FROM submissions WHERE id = 2", "row 2 of submissions is missing"),
+                ("UPDATE submissions SET day = '2000-01-01'", "row 1 of submissions has changed"),
+                ("UPDATE submissions SET id = 77 WHERE id = 1", "row 77 of submissions is not in the log"),
+                ("INSERT INTO merges VALUES ('a', 'b', 'c')", "row 1 of merges is not in the log"),
+                ("UPDATE teams SET token_hash = 'x' WHERE name = 'Bob'", "row 2 of teams has changed"),
+            ]
+        ),
         check,
     )
 

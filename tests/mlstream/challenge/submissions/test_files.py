@@ -227,6 +227,7 @@ def test_what_is_wrong_in_a_parquet_file_is_named():
     )
 
 
+@pytest.mark.slow
 def test_a_parquet_file_with_any_byte_changed_is_refused_or_read():
     content = table(**COLUMNS)
     for place in range(len(content)):

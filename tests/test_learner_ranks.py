@@ -99,6 +99,7 @@ def test_a_table_is_scored_row_by_row(table):
     assert found["prevalence"]["f1_macro"] != found["half"]["f1_macro"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", boards.PATTERNS)
 def test_a_world_has_ten_thousand_rows_and_recovers_where_scores_are_read(pattern):
     stream = boards.world("hyperplane", pattern, 0)
@@ -172,6 +173,7 @@ def fake_record(source, learner, score, cpu_s=1.0):
     return records.Record("design", "worlds", source, learner, scores, cpu_s)
 
 
+@pytest.mark.slow
 def test_ranks_count_sources_that_every_learner_has():
     rng = np.random.default_rng(1)
     scores = rng.random((6, 3))

@@ -40,6 +40,7 @@ def needs(title: str) -> list[str]:
     return re.findall(r"^\.\. needs: (\S+)$", SECTIONS[title], re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_demonstrations_show_what_the_page_says():
     alone = [title for title in SECTIONS if title != SHARED_TABLE and not needs(title)]
     assert len(alone) > 20

@@ -58,6 +58,7 @@ def test_the_rooms_and_their_imports_are_those_that_the_linter_of_imports_finds(
     assert graph == expected
 
 
+@pytest.mark.slow
 def test_every_room_is_a_box_with_its_name(picture, graph):
     names = [one.text for one in picture.iter(f"{SVG}text")]
     assert sorted(names) == sorted([*(name for _, name in graph), *rooms.PACKAGES])

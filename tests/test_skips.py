@@ -33,6 +33,7 @@ def run_suite(folder: Path, *options: str, forbid: bool) -> subprocess.Completed
     return subprocess.run(command, cwd=folder, env=os.environ | variables, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [(), pytest.param(("-p", "xdist", "-n", "2"), marks=pytest.mark.slow)],
@@ -48,6 +49,7 @@ def test_a_run_counts_skips_and_fails_only_where_they_are_forbidden(tmp_path, op
     assert strict.stdout.count("must not be skipped: needs no_such_package\n") == 1
 
 
+@pytest.mark.slow
 def test_a_run_without_skips_passes_where_they_are_forbidden(tmp_path):
     done = run_suite(tmp_path, "-k", "runs", "--ignore", "test_none.py", forbid=True)
     assert (done.returncode, "0 skipped\n" in done.stdout) == (0, True)

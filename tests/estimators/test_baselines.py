@@ -107,6 +107,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 def test_test_then_train_decides_as_the_slow_loop():
     def check(convert, sizes, learner, oracle):
         X, Y = stream()
@@ -228,6 +229,7 @@ LEARNERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", published.NAMES)
 @pytest.mark.parametrize("row", PRINTED, ids=[row[0] for row in PRINTED])
 def test_published_scores_come_out(row, name, shared_data):

@@ -62,6 +62,7 @@ def test_any_error_breaks_a_law():
         check(Failing())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("targeted", [False, True])
 @pytest.mark.parametrize("kind", [learners.Logistic, learners.Growing])
 def test_a_lawful_learner_breaks_no_law(targeted, kind):

@@ -95,6 +95,7 @@ def test_named_scorers_of_probabilities_are_the_scores():
     every_learner(check, WIDTHS, ["roc_auc", "average_precision"])
 
 
+@pytest.mark.slow
 def test_cross_validated_scores_are_those_of_each_fold():
     def check(learner, n_labels, name):
         X, Y = data(n_labels)
@@ -122,6 +123,7 @@ def test_scorers_of_one_label_take_its_probability(name):
     assert get_scorer(name)(fitted, X, Y) == pytest.approx(wanted[name])
 
 
+@pytest.mark.slow
 def test_cross_validated_predictions_are_those_of_each_fold():
     def check(learner, n_labels, method):
         X, Y = data(n_labels)
@@ -144,6 +146,7 @@ def test_cross_validation_of_more_labels_than_some_fold_has_warns_of_nothing():
     check_all(WIDTHS, check)
 
 
+@pytest.mark.slow
 def test_stacking_learns_from_cross_validated_predictions():
     def check(learner, n_labels, method):
         X, Y = data(n_labels)
@@ -176,6 +179,7 @@ def test_a_stream_of_one_label_is_one_class_a_row_for_other_estimators():
     np.testing.assert_array_equal(of_labels.predict_proba(X)[:, 0].argsort(), inner[:, 1].argsort())
 
 
+@pytest.mark.slow
 def test_calibration_of_each_label_is_calibration_of_one_class_a_row():
     def check(n_labels):
         X, Y = data(n_labels)

@@ -99,6 +99,7 @@ def in_tree(copy: Path) -> Path:
     return copy / "estimators" / "_kernels" / "__pycache__"
 
 
+@pytest.mark.slow
 def test_a_second_process_compiles_nothing(copy):
     assert call(copy) == [2, 0, 1]
     assert call(copy) == [2, 1, 0]
@@ -230,6 +231,7 @@ def test_without_compilation_there_is_no_folder(copy):
     assert not folders(in_tree(copy))
 
 
+@pytest.mark.slow
 def test_reading_a_table_loads_no_learner():
     code = "import sys, mlstream.formats._kernels.scan; print('sklearn' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=PACKAGES, capture_output=True, text=True, check=True)
@@ -242,6 +244,7 @@ def imports(file: Path) -> set[str]:
     return plain | {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
 
 
+@pytest.mark.slow
 def test_few_modules_name_numba_and_kernels_depend_on_kernels_only():
     """Otherwise the hash of the kernels' sources would miss what is compiled."""
     compilers = {

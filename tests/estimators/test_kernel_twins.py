@@ -9,6 +9,8 @@ and the reason, with colons between.
 import ast
 from pathlib import Path
 
+import pytest
+
 from estimators._kernels.cache import KERNELS, ROOT
 from tests.loops import check_all
 
@@ -57,6 +59,7 @@ def without_twin(folder, mirror):
     return {name for name in compiled_modules(folder) if not {f"test_{name}.py", others.get(name)} & tests}
 
 
+@pytest.mark.slow
 def test_every_module_is_compared_with_a_slow_twin():
     def check(folder):
         assert without_twin(ROOT / folder, mirror_of(folder)) == set()

@@ -175,6 +175,7 @@ def test_growing_equals_labels_that_were_unknown_before(cases):
     check_all(cases, check)
 
 
+@pytest.mark.slow
 def test_a_network_that_grows_keeps_what_it_predicted_and_learns_the_new_labels():
     def check(name, rows):
         as_rows = sparse.csr_array if rows == "sparse" else np.asarray
@@ -238,6 +239,7 @@ def test_a_refused_call_leaves_no_new_label():
     check_all([*GROWING, *DRAWING], check)
 
 
+@pytest.mark.slow
 def test_names_place_columns_whatever_their_order():
     def check(name):
         (X, Y), (Z, wider), *_ = chunks()
@@ -306,6 +308,7 @@ AROUND_FRAGILE = {
 }
 
 
+@pytest.mark.slow
 def test_a_row_refused_inside_leaves_no_new_label():
     def check(method, name):
         (X, Y), (Z, wider), *_ = chunks()

@@ -149,6 +149,7 @@ def test_a_tail_has_the_width_of_its_own_rows():
     assert pipeline.n_features_in_ == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nothing", ["passthrough", None])
 @pytest.mark.parametrize("as_sparse", [False, True])
 def test_a_step_that_passes_rows_through_is_as_if_it_was_not_there(nothing, as_sparse):

@@ -99,6 +99,7 @@ META = {
 }
 
 
+@pytest.mark.slow
 def test_a_refused_chunk_changes_nothing():
     def check(method, name):
         learnt, twin = (learn(fresh(META[name]), A) for _ in range(2))

@@ -304,11 +304,13 @@ def _run_code(code):
     return run.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_process_does_not_wait_for_threads_that_it_has_not():
     assert _run_code(FORK) == "0\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 @pytest.mark.parametrize("within", ["wait_for_fork", "fork"], ids=["another thread compiles", "the same thread"])
 def test_a_process_that_is_forked_during_a_compilation_can_compile(within):

@@ -130,6 +130,7 @@ BASELINES = [
 ]
 
 
+@pytest.mark.slow
 def test_baselines_are_the_slow_loop():
     def check(estimator, oracle):
         X, Y = stream()
@@ -190,6 +191,7 @@ NETWORKS = {
 }
 
 
+@pytest.mark.slow
 def test_a_network_without_the_task_takes_torchs_steps_on_known_labels():
     oracle = pytest.importorskip("tests.estimators.networks.torch_oracle", reason="torch is not installed")
 
@@ -243,6 +245,7 @@ TASK_LEARNERS = {
 }
 
 
+@pytest.mark.slow
 def test_an_unknown_label_is_outside_the_mask():
     def check(name):
         X, Y = with_a_known_label(*stream())

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.loops import check_all
 
 WRONG = [
@@ -38,6 +40,7 @@ for place, content in enumerate({contents!r}):
 """
 
 
+@pytest.mark.slow
 def test_time_of_the_processor_and_memory_are_limited() -> None:
     command = [sys.executable, "-c", _CODE.format(contents=[content for content, _ in WRONG])]
     done = subprocess.run(

@@ -1,6 +1,7 @@
 """The targets of the fuzzer accept good files, spoilt ones, mutants and nothing; fuzzing is `make fuzz`."""
 
 import numpy as np
+import pytest
 
 from tests.fuzz.corpora import kept
 from tests.fuzz.mutators import MUTATORS, mutate
@@ -23,6 +24,7 @@ def test_good_and_spoilt_files_are_read_or_refused() -> None:
     check_all(TARGETS, check)
 
 
+@pytest.mark.slow
 def test_mutants_are_read_or_refused() -> None:
     def check(name: str) -> None:
         for content in seeds(name):

@@ -125,6 +125,7 @@ STREAMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", STREAMS)
 def test_a_stream_that_is_made_in_a_file_is_the_one_made_in_memory(kind, request):
     expected = STREAMS[kind]()

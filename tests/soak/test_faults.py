@@ -118,6 +118,7 @@ def test_every_writer_meets_a_full_disk(files, tmp_path, name):
     assert files.failed.startswith(f"WRITE {tmp_path / 'b.npz'}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_every_reader_meets_a_disk_that_fails(files, tmp_path, name):
     path = tmp_path / "x"

@@ -33,6 +33,7 @@ STREAMS = {
 }
 
 
+@pytest.mark.slow
 def test_every_decision_is_rivers():
     def check(delta, name):
         values = STREAMS[name](10_000, np.random.default_rng(0))

@@ -93,6 +93,7 @@ def test_every_warning_is_rivers():
     check_all(WARNS, check)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WINDOWS)
 def test_windows_decide_as_rivers_with_the_same_samples(name):
     parameters = WINDOWS[name]

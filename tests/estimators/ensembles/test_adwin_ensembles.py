@@ -63,6 +63,7 @@ def rivers(peer, X, y):
     return np.array(decided), np.array(proba), replaced
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_with_our_draws_rivers_code_gives_the_same(kind, monkeypatch):
     X, Y = drifting()
@@ -134,6 +135,7 @@ class SlowEnsemble:
             self.members[int(np.argmax(errors))] = self.new_member()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_variant_of_the_papers_is_the_slow_loop(kind):
     X, Y = drifting()

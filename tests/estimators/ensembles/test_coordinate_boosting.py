@@ -57,6 +57,7 @@ class SlowBoosting:
             self.weak[j].partial_fit(x, [[y]], sample_weight=[weight * d])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["moa", "derived"])
 @pytest.mark.parametrize("weak", [TREE, MODEL], ids=["trees", "models"])
 def test_every_prediction_and_coefficient_is_that_of_the_slow_loop(weak, variant):

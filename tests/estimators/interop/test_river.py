@@ -71,6 +71,7 @@ def by_hand(X, Y, models):
     return decided, proba
 
 
+@pytest.mark.slow
 def test_one_tree_a_label_is_river_by_hand_on_yeast(yeast):
     X, Y = yeast
     settings = {"grace_period": 100, "delta": 1e-6, "tau": 0.4}
@@ -323,6 +324,7 @@ def test_wrong_parameters_are_refused(learner, message, small):
         learner.fit(*small)
 
 
+@pytest.mark.slow
 def test_river_is_imported_only_where_it_is_used():
     program = "import sys, estimators.interop.river; sys.exit('river' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
@@ -353,6 +355,7 @@ def test_published_scores_of_isoup_come_out(name, model, printed, shared_data):
     np.testing.assert_allclose(scores, printed, rtol=0, atol=0.0005 + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "settings", "printed", "tolerance"),
     [
@@ -695,6 +698,7 @@ def test_absent_features_are_zeros():
     assert model.predict_one({"b": 0.9}) == {"red": True}
 
 
+@pytest.mark.slow
 def test_rivers_checks_on_rows_pass():
     def check(check):
         rows = list(datasets.Yeast().take(30))

@@ -65,6 +65,7 @@ def torch_objective(name, rows, strength, z):
 
 
 # ----------------------------------------------------------------------- state
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", ["none", "irm", "vrex", "group-dro"])
 def test_cuts_do_not_matter_with_environments_and_a_sample(penalty):
     X, Y, environment = table()

@@ -109,6 +109,7 @@ def test_linear_models_that_do_not_shuffle_depend_on_cuts_in_the_last_bits_only(
     np.testing.assert_allclose(whole.predict_proba(X), cut.predict_proba(X), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_decisions_of_a_classifier_without_probabilities_are_its_votes():
     X, Y = streams.drawn(300)
     decided, proba = BinaryRelevance(Perceptron(random_state=0)).predict_then_fit(X, Y)

@@ -280,6 +280,7 @@ def test_weights_are_refused_where_they_cannot_be_learnt():
     ).any()
 
 
+@pytest.mark.slow
 def test_the_default_is_a_strategy():
     X, Y = drawn(600)
     learner = make_strategy("ContextWindow", random_state=0)

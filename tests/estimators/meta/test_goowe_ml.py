@@ -99,6 +99,7 @@ def hidden(Y, share, seed=0):
     return np.where(rng.random(Y.shape) < share, np.nan, Y)
 
 
+@pytest.mark.slow
 def test_it_predicts_what_a_slow_loop_predicts():
     def check(unknown, n_members):
         X, Y = drawn(120, n_labels=4)

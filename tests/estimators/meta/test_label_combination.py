@@ -107,6 +107,7 @@ def test_published_scores_come_out(name, settings, printed, shared_data):
     np.testing.assert_allclose(published.scores(answers, stream), printed, atol=0.01)
 
 
+@pytest.mark.slow
 def test_classes_that_come_later_suit_classifiers_that_refuse_them():
     X, Y = streams.drawn(300)
     learner = LabelCombination(SGDClassifier(loss="log_loss", random_state=0), max_combinations=8)

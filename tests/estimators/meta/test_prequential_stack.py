@@ -342,6 +342,7 @@ def test_parameters_of_members_are_set_by_name():
     assert [type(one) for _, one in stack.fit(X, Y).estimators_] == [LastLabelsClassifier]
 
 
+@pytest.mark.slow
 def test_any_classifier_with_partial_fit_is_a_member():
     X, Y = streams.drawn(100)
     stack = PrequentialStack([("bayes", BernoulliNB()), ("perceptron", Perceptron(random_state=0))]).fit(X, Y)

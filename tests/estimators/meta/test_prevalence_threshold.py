@@ -55,6 +55,7 @@ def drifting(n=400, seed=0):
     return P, (rng.random((n, 4)) < P * [0.4, 0.6, 0.05, 0] * (0.5 + burst)).astype(int)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("follow", "memory"), [(0.0, 20), (0.5, 20), (1.0, 3.5)])
 def test_each_row_is_decided_by_the_rows_before_it(follow, memory):
     P, Y = drifting()
@@ -142,6 +143,7 @@ def test_labels_of_one_value_are_always_or_never_predicted():
     assert np.unique(decided[1:], axis=0).tolist() == [[1, 0, 0]]
 
 
+@pytest.mark.slow
 def test_no_threshold_on_true_probabilities_has_a_greater_balanced_accuracy():
     rng = np.random.default_rng(0)
     P = rng.beta(0.7, 3, size=(40_000, 2))
@@ -175,6 +177,7 @@ def slow_class(p, history, follow, memory=20.0):
     return seen[np.argmax(p[seen] / usual[seen] * (late[seen] / usual[seen]) ** follow)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_one_class_a_row_is_the_greatest_probability_over_its_prevalence(n_classes):
     rng = np.random.default_rng(0)
@@ -212,6 +215,7 @@ def test_it_continues_from_a_pickle_and_grows_with_its_classifier():
         np.testing.assert_allclose(one.prevalence_, [*Y[:, :2].mean(axis=0), Y[100:, 2].mean()])
 
 
+@pytest.mark.slow
 def test_a_pipeline_can_be_inside():
     X, Y = streams.drawn(100)
     pipeline = StreamPipeline([("learn", BinaryRelevance(FOREIGN))])

@@ -89,6 +89,7 @@ def slow_chain(X, Y, order, chain_features, weight):
     return decided, proba, trees
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("chain_features", ["true", "predicted"])
 def test_later_classifiers_learn_what_the_chain_predicts_for_an_unknown_label(chain_features, weighted):

@@ -90,6 +90,7 @@ def test_members_of_the_loop_start_again_and_are_replaced(faithful):
     assert max(learner.n_exchanged_ for learner in learners) > 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("faithful", [False, True])
 def test_weights_are_those_of_the_loop(faithful):
     X, Y = stream()
@@ -103,6 +104,7 @@ def test_weights_are_those_of_the_loop(faithful):
     np.testing.assert_allclose(learner.predict_proba(X[-1:])[0], slow.predict(X[-1]), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_chunks_and_forms_of_rows_do_not_matter():
     def check(learner, chunk, form):
         X, Y = stream(unknown=0.2)
@@ -155,6 +157,7 @@ def test_refuses_a_share_of_features_outside_its_range(subspace):
         AESAKNNSClassifier(subspace=subspace).fit(X, Y)
 
 
+@pytest.mark.slow
 def test_gives_the_published_scores_of_scene(shared_data):
     scene = load_dataset(shared_data("multilabel/Scene.arff.gz"))
     Y = np.asarray(scene.Y, dtype=int)

@@ -80,6 +80,7 @@ def test_equals_the_loop(cases):
     check_all(cases, lambda case: check(*case))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("faithful", [False, True])
 @pytest.mark.parametrize("kind", [MLSAMPkNNClassifier, MLSAkNNClassifier])
 def test_weights_are_those_of_the_loop(kind, faithful):

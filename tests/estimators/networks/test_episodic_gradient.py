@@ -62,6 +62,7 @@ def test_before_a_task_is_over_it_is_the_network_with_targeted_loss():
     assert abs(proba[101:] - expected[101:]).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_no_step_points_against_the_sample():
     torch = pytest.importorskip("torch", reason="torch is not installed")
     X, Y, mask, _ = tasks_that_return()

@@ -101,6 +101,7 @@ def sparse_stream(n_rows=1500, n_features=60, n_labels=5):
     return X, Y, mask, weight
 
 
+@pytest.mark.slow
 def test_sparse_rows_teach_what_dense_rows_teach():
     def check(name):
         X, Y, mask, weight = sparse_stream()
@@ -164,6 +165,7 @@ PRINTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "tolerance"), [("NN", 0.002), ("NN_TL", 0.002), ("NN_TLH_mini_memories", 0.006)])
 def test_scores_on_the_synthetic_streams_are_those_printed(name, tolerance, shared_data):
     rate = 0.01 if "memories" in name else 0.1
@@ -298,6 +300,7 @@ def test_the_largest_learning_rate_makes_no_nan(optimizer):
 
 
 # ------------------------------------------------------- contexts kept between calls
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["NN", "NN_TLH", "NN_TLH_memories", "NN_TLH_mini_memories", "frozen mini-batch"])
 def test_what_is_kept_between_calls_changes_nothing(name):
     X, Y, mask, _ = sparse_stream(240)
@@ -351,6 +354,7 @@ def test_parameters_no_network_can_have_are_refused():
 
 
 # ---------------------------------------------------------------------- device
+@pytest.mark.slow
 def test_the_steps_taken_on_a_device_are_ours():
     pytest.importorskip("torch").set_num_threads(1)
 

@@ -126,6 +126,7 @@ def test_a_mean_over_bags_keeps_the_floors():
     check_all(range(6), check)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["forest", "threshold"])
 def test_precision_on_honest_votes_is_no_less_than_asked_for(kind):
     X, y = two_classes()

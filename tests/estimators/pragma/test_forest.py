@@ -58,6 +58,7 @@ def slow_votes(forest, X, n_classes, *, out_of_bag):
     return votes
 
 
+@pytest.mark.slow
 def test_the_measure_is_that_of_the_votes_it_was_searched_on():
     def check(search, criterion, votes, shrinkage):
         X, y = classes(150)
@@ -85,6 +86,7 @@ def test_the_measure_is_that_of_the_votes_it_was_searched_on():
     )
 
 
+@pytest.mark.slow
 def test_rows_go_to_the_class_of_greatest_weight_times_votes():
     def check(criterion, shrinkage):
         X, y = classes()

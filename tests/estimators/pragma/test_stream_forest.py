@@ -23,6 +23,7 @@ def minority(n_rows, seed=0, *, turn=None):
 
 
 # ------------------------------------------------------------------------------ what it is for
+@pytest.mark.slow
 def test_pragma_is_lower_than_that_of_the_forest():
     def check(seed, turn):
         X, y = minority(6000, seed, turn=turn)

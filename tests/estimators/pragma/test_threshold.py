@@ -96,6 +96,7 @@ def test_the_estimator_given_is_not_touched_and_what_it_cannot_do_is_not_offered
     assert hasattr(PragmaThreshold(GaussianNB()), "partial_fit")
 
 
+@pytest.mark.slow
 def test_sparse_rows_are_rows():
     X, y = classes()
     X[np.abs(X) < 0.5] = 0

@@ -100,6 +100,7 @@ def _refuse_large(learn):
     return refusing
 
 
+@pytest.mark.slow
 def test_the_memory_lets_go_of_the_chunks():
     X, Y = np.zeros((20_000, 50)), np.zeros((20_000, 2), dtype=int)
     learner = ReplayClassifier(MeanLabelsClassifier(), **BOTH, random_state=0)

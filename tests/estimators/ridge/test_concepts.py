@@ -28,6 +28,7 @@ def plain_ridge(**params):
     return StreamRidgeClassifier(knots=0, hidden_units=0, random_state=0, **params)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lengths", "concepts", "seed", "max_stored", "events"),
     [

@@ -34,6 +34,7 @@ def slow_sketch(X, n_components, random_state):
     return Z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_components", [30, 520])
 @pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])
 def test_it_is_the_ridge_of_an_explicit_sketch(n_components, as_rows):
@@ -102,6 +103,7 @@ def test_the_largest_basis_fits_and_no_larger_one(max_bytes, n_labels, follow_dr
     assert sums_bytes(n_basis + 1, n_labels, follow_drift=follow_drift) > max_bytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("follow_drift", [True, False])
 def test_sums_take_no_more_than_is_stated(follow_drift):
     rng = np.random.default_rng(0)
@@ -121,6 +123,7 @@ def test_sums_take_no_more_than_is_stated(follow_drift):
     assert 1 / 3 < peak / sums_bytes(501, 20, follow_drift=follow_drift) < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["StreamRidge", "Stack"])
 def test_a_hundred_thousand_features_are_learnt(name):
     X = sparse.random_array((60, 100_000), density=1e-3, format="csr", rng=np.random.default_rng(0))

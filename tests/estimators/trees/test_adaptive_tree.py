@@ -113,6 +113,7 @@ def compare(X, y, n_classes=2, weights=None, seed=0, **parameters):
     return {"splits": counts[0], **events}, river, ours
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bootstrap", [False, True])
 def test_every_node_is_rivers_after_drifts(bootstrap):
     events, _, _ = compare(*thresholds(), **EAGER, bootstrap_sampling=bootstrap)
@@ -120,6 +121,7 @@ def test_every_node_is_rivers_after_drifts(bootstrap):
     assert events["alternates"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bootstrap", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_every_node_is_rivers_where_branches_are_replaced_and_alternates_given_up(bootstrap):
     events = [compare(*restless(seed), **HASTY, bootstrap_sampling=bootstrap, seed=seed)[0] for seed in range(6)]
@@ -132,6 +134,7 @@ def test_every_node_is_rivers_where_depth_is_limited(max_depth):
     compare(*restless(1), **HASTY, max_depth=max_depth)
 
 
+@pytest.mark.slow
 def test_every_node_is_rivers_with_several_classes_and_weights():
     X, y = thresholds(n_classes=5)
     assert compare(X, y, 5, **EAGER)[0]["splits"] > 3
@@ -139,12 +142,14 @@ def test_every_node_is_rivers_with_several_classes_and_weights():
     assert compare(X, y, 5, weights, **EAGER)[0]["alternates"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", range(4))
 def test_every_node_is_rivers_on_synthetic_rand(shared_data, label):
     X, Y = streams.rand(shared_data)
     assert compare(X, Y[:, label], **EAGER)[0]["splits"] > 1
 
 
+@pytest.mark.slow
 def test_every_node_is_rivers_on_yeast(shared_data):
     X, Y = streams.yeast(shared_data)
     assert compare(X[:700], Y[:700, 0], **EAGER, drift_window_threshold=50)[0]["splits"] > 1

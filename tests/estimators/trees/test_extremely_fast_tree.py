@@ -97,6 +97,7 @@ def compare(X, y, n_classes, *, chunk=100, weights=None, **parameters):
     return rivers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{}, EAGER, {**EAGER, "tau": 0.02, "max_depth": 2}])
 @pytest.mark.parametrize("label", [0, *(pytest.param(label, marks=pytest.mark.slow) for label in (1, 2, 3))])
 def test_every_node_is_rivers_on_synthetic_rand(shared_data, parameters, label):
@@ -104,12 +105,14 @@ def test_every_node_is_rivers_on_synthetic_rand(shared_data, parameters, label):
     assert compare(X, Y[:, label], 2, **parameters).n_branches > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", [0, 5])
 def test_every_node_is_rivers_on_yeast(shared_data, label):
     X, Y = streams.yeast(shared_data)
     assert compare(X[:700], Y[:700, label], 2, **EAGER).n_branches > 1
 
 
+@pytest.mark.slow
 def test_every_node_is_rivers_with_many_classes(shared_data):
     X, Y = streams.rand(shared_data)
     assert compare(X, Y @ [1, 2, 4, 8], 16, grace_period=100, delta=0.1, tau=0.2).n_branches > 3

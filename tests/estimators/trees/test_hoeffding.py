@@ -56,6 +56,7 @@ def compare(X, y, n_classes, **parameters):
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{"grace_period": 100, "delta": 1e-7, "tau": 0.05}, EAGER])
 @pytest.mark.parametrize("label", range(4))
 def test_every_node_is_rivers_on_synthetic_rand(shared_data, parameters, label):
@@ -63,6 +64,7 @@ def test_every_node_is_rivers_on_synthetic_rand(shared_data, parameters, label):
     assert compare(X, Y[:, label], 2, **parameters) > 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", [0, 5])
 def test_every_node_is_rivers_on_yeast(shared_data, label):
     X, Y = streams.yeast(shared_data)

@@ -59,6 +59,7 @@ def compare(X, Y, **parameters):
     return assert_same_nodes(river._root, ours.tree_, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{"grace_period": 100, "delta": 1e-6, "tau": 0.05}, EAGER])
 def test_every_node_is_rivers_on_synthetic_rand(shared_data, parameters):
     X, Y = streams.rand(shared_data)

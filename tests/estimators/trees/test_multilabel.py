@@ -166,6 +166,7 @@ def assert_same_branches(leaf, tree, i):
     return 1 + assert_same_branches(left, tree, node["left"]) + assert_same_branches(right, tree, node["right"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("masked", [False, True])
 def test_every_branch_is_that_of_a_slow_tree(masked):
     X, Y = streams.drawn(700, 3, 3)

@@ -52,6 +52,7 @@ def test_without_drift_the_tree_is_the_slow_loop():
     assert switched > 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "every", "entropy"), [(1, 300, 0.3), (2, 200, 1.5)])
 def test_under_drift_the_tree_is_the_slow_loop(seed, every, entropy):
     switched, pruned = assert_same(Tree(**HASTY, entropy_threshold=entropy), *drifting(1500, seed=seed, every=every))

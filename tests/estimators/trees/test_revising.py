@@ -1,6 +1,7 @@
 """Parts of trees that revise their splits: a quick proof, places that become free, and bounded memory."""
 
 import numpy as np
+import pytest
 
 from estimators.trees._kernels.tree_arrays import NONE
 from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
@@ -10,6 +11,7 @@ from tests.estimators.trees.kernels.compiled_search import best_split, is_settle
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
 
 
+@pytest.mark.slow
 def test_a_branch_called_settled_is_never_revised():
     n_settled, n_branches = 0, 0
     for seed in range(60):

@@ -1,6 +1,7 @@
 """Rough bounds of splits never contradict the exact search."""
 
 import numpy as np
+import pytest
 
 from estimators._kernels.compile import njit
 from estimators.trees._kernels import splitting
@@ -16,6 +17,7 @@ def search(arrays, i, bound):
     return best, second, splitting.is_futile(arrays, i, bound)
 
 
+@pytest.mark.slow
 def test_a_split_called_futile_never_beats_the_next_best_by_the_bound():
     rng = np.random.default_rng(0)
     n_futile, n_leaves = 0, 0

@@ -157,6 +157,7 @@ def variance(sums):
     return (squares - total**2 / n) / (n - 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_isoup_computes_everything_from_known_cells(weighted):
     X, Y = partly_known(700)

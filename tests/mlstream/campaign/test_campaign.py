@@ -57,6 +57,7 @@ def without_measures(results):
     return [result.model_dump(exclude=MEASURED) for result in results]
 
 
+@pytest.mark.slow
 def test_every_run_is_recorded_with_the_card_of_its_stream(tmp_path):
     streams = (STREAM, make_stream(name="other", identity="always"))
     results = run(tmp_path, {"a": Online(), "b": Targeted()}, streams=streams)
@@ -125,6 +126,7 @@ def test_orders_and_splits_are_repeated_under_the_name_of_the_stream(tmp_path):
         run(tmp_path, {"a": Online()}, orders=(1,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -168,6 +170,7 @@ def test_progress_tells_rows_and_runs(tmp_path):
     assert rows[-1] == told[-1].n_rows == 80
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_the_campaign_with_one_message_and_what_is_recorded_stays(tmp_path, monkeypatch):
     whole = run(tmp_path / "whole", {"a": Online()}, seeds=range(3))
     real, records = Path.write_text, []

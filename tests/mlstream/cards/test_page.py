@@ -76,6 +76,7 @@ def test_licence_and_citation_are_said_or_said_to_be_missing() -> None:
     assert "Licence: not stated\n- To be cited: not stated" in card_page(card)
 
 
+@pytest.mark.slow
 @given(streams())
 def test_no_name_breaks_a_table(stream: Stream) -> None:
     page = card_page(stream.card)

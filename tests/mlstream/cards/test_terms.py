@@ -361,6 +361,7 @@ def test_a_stream_that_was_made_of_another_has_its_terms_but_not_its_title() -> 
     assert missing_labels(only_title, rate=0.5).card.terms is None
 
 
+@pytest.mark.slow
 def test_a_table_beside_the_card_of_a_stream_has_the_terms_of_the_stream(tmp_path: Path) -> None:
     save(with_terms(make_stream(), **ALL), tmp_path / "s.arff")
     table = load_dataset(tmp_path / "s.arff")

@@ -64,6 +64,7 @@ def test_a_crash_while_a_rejection_is_recorded_loses_no_file(challenge, monkeypa
     assert not list(challenge.folder.submissions.iterdir())
 
 
+@pytest.mark.slow
 def test_an_interrupted_wait_for_a_score_leaves_it_to_no_other_submission(tmp_path, monkeypatch):
     with make_challenge(tmp_path / "org", processes=True) as challenge:
         token = challenge.join("Ada")

@@ -309,6 +309,7 @@ def test_the_schema_describes_every_request(site):
     assert "/organiser" not in schema["paths"]
 
 
+@pytest.mark.slow
 def test_the_organiser_adds_a_team_audits_and_closes(tmp_path, clock):
     site = Site(tmp_path, clock)
     try:

@@ -37,6 +37,7 @@ def write(path, layout, prob):
         writer.writerows([key, *row] for key, row in zip(format_keys(layout.keys), prob.tolist(), strict=True))
 
 
+@pytest.mark.slow
 def test_a_challenge_runs_from_its_stream_to_its_ranks(folder, tmp_path):
     verified = invoke("challenge", "verify", "org", "--bundle", "pub")
     assert verified.exit_code == 0, verified.output

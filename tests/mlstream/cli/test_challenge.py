@@ -91,6 +91,7 @@ def test_the_exit_status_says_what_was_wrong(folder):
     assert fails("select", 1, *submit[2:])[0] == 4
 
 
+@pytest.mark.slow
 def test_main_ends_with_the_status_of_the_error(folder):
     done = subprocess.run(
         [sys.executable, "-m", "mlstream", "challenge", "submit", "0.csv", "--folder", folder],

@@ -133,6 +133,7 @@ def test_inspect_measures_and_draws_on_demand(stream_file, tmp_path, capsys):
     assert len(list((tmp_path / "pictures").iterdir())) == 8
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
 def test_a_stream_is_published_verified_and_made_again(stream_file, tmp_path, capsys):
     folder, again = tmp_path / "published", tmp_path / "again.npz"

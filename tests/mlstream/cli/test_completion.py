@@ -62,6 +62,7 @@ def test_the_script_of_each_shell_calls_this_program(shell, monkeypatch):
     assert "_MLSTREAM_COMPLETE=complete_" + shell in script
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "name"), [("mlstream run yeast-tasks -s me", "mean"), ("mlstream detect yeast-tasks -d AD", "ADWIN")]
 )

@@ -45,6 +45,7 @@ def test_every_parameter_is_documented_on_its_own():
     check_all(GENERATORS, check)
 
 
+@pytest.mark.slow
 def test_the_card_holds_every_parameter_in_the_order_of_the_signature():
     def check(name):
         on_card = [key for key in STREAMS[name]().card.generator.parameters if key != "base"]

@@ -28,6 +28,7 @@ def test_drifts_are_asked_for_by_name(tmp_path):
     assert stream.card.drifts[0].pattern == "incremental"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["monolab", "bilab", "rand", "hyperplane", "tree", "rbf"])
 def test_a_window_blends_the_tasks_of_every_kind_that_visits_tasks(kind, tmp_path):
     stream = make("synthesise", kind, "--window", 10, "--rows", 60, output=tmp_path / "s.npz")

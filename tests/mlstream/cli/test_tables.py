@@ -67,6 +67,7 @@ def test_a_separator_is_set_by_sign_or_name(tmp_path: Path, separator: str) -> N
     assert card.source.reading.separator == ";"
 
 
+@pytest.mark.slow
 def test_missing_values_that_are_kept_reach_the_learner(table: Path, tmp_path: Path) -> None:
     options = ("--labels", "-3", "--categories", "one-hot", "--missing", "keep")
     assert invoke("generate", table, "-o", tmp_path / "a.npz", *options).exit_code == 0

@@ -60,6 +60,7 @@ def test_every_option_is_passed_on(tmp_path, log):
     assert "1 features" in plain.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [

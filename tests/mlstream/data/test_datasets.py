@@ -53,6 +53,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in REAL]
 )
@@ -196,6 +197,7 @@ def test_every_defect_is_one_error(path: Path, rows: str, labels: int | list[str
         load_dataset(path, labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["multilabel/Reuters-K500.arff", "multilabel/Yeast.arff.gz"])
 @pytest.mark.parametrize("chunk_size", [1000, 10**9])
 def test_chunks_are_the_table_in_pieces(shared_data: Locate, name: str, chunk_size: int) -> None:

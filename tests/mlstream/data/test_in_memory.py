@@ -166,6 +166,7 @@ def test_what_is_no_frame_is_refused():
 cells = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
+@pytest.mark.slow
 @given(hnp.arrays(np.float64, st.tuples(st.integers(1, 5), st.integers(1, 4)), elements=cells), st.data())
 def test_a_table_comes_back_from_the_frame_of_its_columns(X, data):
     labels = hnp.arrays(np.float32, (len(X), data.draw(st.integers(1, 3))), elements=st.sampled_from([0, 1, np.nan]))

@@ -17,6 +17,7 @@ STREAMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Glyph")
 @pytest.mark.parametrize("kind", ["odd names", pytest.param("many labels and tasks", marks=pytest.mark.slow)])
 def test_every_picture_is_drawn(kind, tmp_path):

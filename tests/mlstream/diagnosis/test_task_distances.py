@@ -55,6 +55,7 @@ def test_equal_tasks_are_near(as_sparse):
     assert found.labels_given_inputs[0, 1] < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_sparse", [False, True])
 def test_each_distance_sees_its_own_change(as_sparse):
     found = task_distances(two_tasks(other_inputs, as_sparse=as_sparse))

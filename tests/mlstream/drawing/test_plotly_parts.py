@@ -82,6 +82,7 @@ def test_the_page_draws_every_symbol_that_points_have():
     assert set(re.findall(r'"([a-z-]+)": "M', macros)) == set(SYMBOLS)
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_no_tag_no_entity_and_no_template_survives(name):
     assert not set(safe(name)) & set("<>%")

@@ -23,6 +23,7 @@ def of_prefixes(scored, k):
     return dict(zip(NAMES, np.nanmean(scores, axis=0), strict=True))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 200))
 def test_the_scores_are_means_over_all_prefixes(seed):
     scored = draw(seed, n_rows=15)

@@ -27,6 +27,7 @@ def test_all_names_meet_every_kernel_and_nothing_is_compiled_twice():
     assert found["again"] == 0
 
 
+@pytest.mark.slow
 def test_what_is_compiled_ahead_is_there_in_the_next_process(tmp_path):
     command = ["-m", "mlstream", "warm-up", "no_features", "mean"]
     first, second = (run(command, tmp_path) for _ in range(2))
@@ -39,6 +40,7 @@ def test_what_is_compiled_ahead_is_there_in_the_next_process(tmp_path):
     assert run(["-c", USE], tmp_path).stderr == ""
 
 
+@pytest.mark.slow
 def test_the_first_compilation_says_so_in_one_line(tmp_path):
     first, second = (run(["-c", USE], tmp_path).stderr for _ in range(2))
     assert first == (
@@ -60,6 +62,7 @@ def test_the_name_that_was_meant_comes_first_and_is_suggested():
         compile_ahead(["no_feature"])
 
 
+@pytest.mark.slow
 def test_nothing_is_compiled_that_could_not_be_kept(tmp_path):
     place = tmp_path / "file"
     place.touch()
@@ -72,6 +75,7 @@ def test_nothing_is_compiled_that_could_not_be_kept(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_where_nothing_is_kept_the_note_does_not_advise_to_compile_ahead(tmp_path):
     place = tmp_path / "file"
     place.touch()

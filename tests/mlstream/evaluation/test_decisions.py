@@ -131,6 +131,7 @@ def test_configurations_are_tried_under_the_rule():
         assert trial.ba_macro == pytest.approx(ba_macro(part.Y, decided, label_mask=mask))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decision", ["half", "prevalence"])
 def test_a_learner_without_probabilities_is_refused_before_anything_runs(tmp_path, decision):
     refusal = (

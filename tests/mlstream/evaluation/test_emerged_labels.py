@@ -51,6 +51,7 @@ def test_the_stream_grows_from_three_labels_to_thirty():
     assert widths[-1] == STREAM.n_labels == N_LABELS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grows", [True, False])
 def test_a_learner_is_given_the_labels_that_have_emerged_if_it_grows(grows):
     Recorder.tables = []

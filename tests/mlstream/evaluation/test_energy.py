@@ -23,6 +23,7 @@ def burn(seconds):
         sum(range(1000))
 
 
+@pytest.mark.slow
 def test_energy_grows_with_the_work_and_nothing_is_written_said_or_sent(tmp_path, monkeypatch, capfd, no_network):
     monkeypatch.chdir(tmp_path)
     meter = warm_meter()

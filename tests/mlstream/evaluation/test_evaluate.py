@@ -34,6 +34,7 @@ def numbers(values):
     return np.array(values, dtype=float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label_space", ["task", pytest.param("seen", marks=pytest.mark.slow), "all"])
 @pytest.mark.parametrize("learner", [pytest.param(Online, marks=pytest.mark.slow), Targeted])
 def test_scores_curves_and_transfer_matrix_are_those_of_a_slow_loop(learner, label_space):
@@ -64,6 +65,7 @@ def test_a_learner_that_is_called_by_chunks_scores_as_the_same_one_called_by_row
     assert chunks.curves["ba_macro"].windowed[20:] == rows.curves["ba_macro"].windowed[20:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [Online(), Logistic(), Logistic(targeted=True)])
 @pytest.mark.parametrize("label_space", [pytest.param("task", marks=pytest.mark.slow), "seen"])
 def test_results_do_not_depend_on_the_size_of_chunks(estimator, label_space):
@@ -322,6 +324,7 @@ def test_a_task_without_a_balanced_accuracy_is_left_out_of_means_with_one_warnin
     assert f"5 of {result.left_out['ba_macro'].of} balanced accuracies" in str(warning.message)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_a_campaign_does_not_repeat_the_warning_for_each_run(tmp_path):
     results = run_campaign(

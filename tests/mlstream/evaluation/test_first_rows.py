@@ -126,6 +126,7 @@ def test_a_learner_with_a_start_state_predicts_from_it_while_it_waits():
     np.testing.assert_array_equal(proba[9:], alone.predict_then_fit(FIRST.X[9:], FIRST.Y[9:])[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cuts", CUTS)
 def test_a_wrapped_classifier_waits_until_every_label_has_both_classes(cuts):
     Y = FIRST.Y.copy()

@@ -122,6 +122,7 @@ def run(kind, predict, label_space=None, source=None):
     return one, stream
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "label_space", [None, *(pytest.param(one, marks=pytest.mark.slow) for one in ("task", "seen", "all"))]
 )

@@ -35,6 +35,7 @@ def record(strategy, stream):
     return json.loads(result.model_copy(update={"resources": None}).model_dump_json())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mlstream.evaluation.evaluate.UndefinedCellsWarning")
 @in_two_tiers(product(["NN", "BR_HT", "StreamRidge"], STREAMS), n_fast=2)
 def test_a_stream_in_a_file_is_evaluated_as_one_in_memory_is(tmp_path, cases):
@@ -49,6 +50,7 @@ def test_a_stream_in_a_file_is_evaluated_as_one_in_memory_is(tmp_path, cases):
     check_all(cases, check)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mlstream.evaluation.evaluate.UndefinedCellsWarning")
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=[] if kind == "sparse" else [pytest.mark.slow]) for kind in STREAMS]

@@ -37,6 +37,7 @@ def directly(name, rows, k):
     return getattr(metrics, function)(Y, decided, label_mask=mask, **options)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 1000), st.lists(st.integers(1, 39), min_size=1, max_size=6, unique=True))
 def test_any_stretch_between_cuts_scores_as_its_rows_do(seed, inner):
     scored, cuts = draw(seed), [0, *sorted(inner), 40]

@@ -294,6 +294,7 @@ def test_a_packed_file_is_read_twice_if_it_holds_words(tmp_path: Path) -> None:
     assert packed.X.tobytes() == plain.X.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cells", "message"),
     [

@@ -22,6 +22,7 @@ SUFFIXES = [".npz", ".arff", ".arff.gz"]
 CSV_SUFFIXES = [".train.csv", ".train.csv.gz"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".train.parquet"])
 @given(stream=streams())
 def test_a_stream_read_is_the_stream_written(
@@ -36,6 +37,7 @@ def one_line(names: list[str]) -> bool:
     return not any(sign in name for name in names for sign in "\n\r\0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", CSV_SUFFIXES)
 @given(stream=streams().filter(lambda stream: not sparse.issparse(stream.experiences[0].X)))
 def test_a_dense_stream_read_is_the_stream_written(

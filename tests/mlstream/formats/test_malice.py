@@ -208,6 +208,7 @@ def test_a_member_with_a_newline_in_its_name_is_one_line(tmp_path: Path) -> None
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_short_file_of_thirty_thousand_labels(tmp_path: Path) -> None:
     path = tmp_path / "x.libsvm"
     path.write_text("".join(f"{label} 1:1\n" for label in range(30_000)), encoding="utf-8")

@@ -80,6 +80,7 @@ def test_every_generator_is_here():
     assert STREAMS.keys() == GENERATORS.keys()
 
 
+@pytest.mark.slow
 def test_a_card_read_from_json_makes_the_same_stream():
     def check(name):
         stream = STREAMS[name]()

@@ -27,6 +27,7 @@ def read(datasets: Any, folder: Path, *names: str) -> Any:
     return datasets.load_dataset(str(folder), *names, cache_dir=str(folder.parent / "cache" / folder.name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [Shape(unknown=0.3), Shape(sparse=True, unknown=0.3), Shape(by_row=True)])
 @pytest.mark.parametrize("arff", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_published_folder_is_loaded_whole(datasets: Any, tmp_path: Path, shape: Shape, arff: bool) -> None:

@@ -138,6 +138,7 @@ def test_the_command_says_what_it_wrote_and_what_is_wrong(client, server, tmp_pa
     )
 
 
+@pytest.mark.slow
 def test_a_server_that_is_away_or_no_mlflow_is_one_error_at_once(tmp_path):
     pytest.importorskip("mlflow", reason="needs the extra `mlflow`")
     save_run(make_run(), tmp_path / "campaign")

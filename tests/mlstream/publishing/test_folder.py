@@ -109,6 +109,7 @@ def test_plain_rows_that_are_taken_away_are_missed(published: Path) -> None:
         verify(published)
 
 
+@pytest.mark.slow
 def test_streams_whose_rows_hide_labels_and_those_with_roles_are_published(tmp_path: Path) -> None:
     yeast = load_dataset("yeast")
     for number, stream in enumerate(

@@ -61,6 +61,7 @@ def text(campaign):
     return report(campaign).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_page_is_written_beside_the_records_or_where_asked(campaign, tmp_path):
     assert report(campaign) == campaign / "report.html"
     assert report(campaign, tmp_path / "new" / "page.html").exists()
@@ -104,6 +105,7 @@ def test_the_same_records_give_the_same_page(campaign, text):
     assert report(campaign).read_text(encoding="utf-8") == text
 
 
+@pytest.mark.slow
 def test_names_that_hold_html_stay_names(tmp_path):
     evil = "</script><script>hacked()</script><img src=x onerror=hacked()>"
     card = make_card(evil, tasks=(evil, "task 1", "task 2", "task 3"))

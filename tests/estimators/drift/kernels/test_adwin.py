@@ -1,5 +1,6 @@
 """The ADWIN of every stream detects where a window of lists does."""
 
+import pytest
 from hypothesis import given
 
 from estimators._kernels.adwin import new_windows
@@ -23,6 +24,7 @@ class SlowADWIN:
         return 0
 
 
+@pytest.mark.slow
 @given(streams(longest=90))
 def test_drifts_are_those_of_the_slow_window(stream):
     compare(run, new_windows(2), [SlowADWIN(delta) for delta in DELTAS], stream, [[delta] for delta in DELTAS])

@@ -2,6 +2,7 @@
 
 import statistics
 
+import pytest
 from hypothesis import given, settings
 
 from estimators.drift._kernels.eddm import new_states, run
@@ -33,6 +34,7 @@ class SlowEDDM(Fresh):
         return signal
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(streams())
 def test_signals_are_those_of_lists(stream):

@@ -2,6 +2,7 @@
 
 import math
 
+import pytest
 from hypothesis import given, settings
 
 from estimators.drift._kernels.hddm_a import new_states, run
@@ -41,6 +42,7 @@ def numbers(level, chance):
     return 0.8 * level + 0.2 * chance
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(streams() | streams(numbers))
 def test_signals_are_those_of_lists(stream):

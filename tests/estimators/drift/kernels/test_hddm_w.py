@@ -2,6 +2,7 @@
 
 import math
 
+import pytest
 from hypothesis import given, settings
 
 from estimators.drift._kernels.hddm_w import new_states, run
@@ -47,6 +48,7 @@ def numbers(level, chance):
     return 0.8 * level + 0.2 * chance
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(streams(longest=20) | streams(numbers, longest=20))
 def test_signals_are_those_of_lists(stream):

@@ -1,6 +1,7 @@
 """Members of AESAKNNS vote, learn and start again as loops over lists."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +10,7 @@ from tests.estimators.neighbours.test_aesaknns import known, slow_version
 from tests.scattered import tables
 
 
+@pytest.mark.slow
 @given(st.integers(1, 3), st.booleans(), st.sampled_from([0.5, 3.0]), st.integers(0, 99), st.data())
 def test_every_row_is_that_of_the_loop(n_members, faithful, penalty, seed, data):
     # labels that nothing foretells from the middle on, so that members start again

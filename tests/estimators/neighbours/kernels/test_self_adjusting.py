@@ -32,6 +32,7 @@ def streams(draw):
     return X, Y, draw(tables((n,), (1.0, 0.5, 2.0)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [MLSAMPkNNClassifier, MLSAkNNClassifier])
 @settings(max_examples=100)
 @given(streams(), OPTIONS)

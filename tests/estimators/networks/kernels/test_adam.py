@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
@@ -48,6 +49,7 @@ def expected(gradients, adaptive, moving):
     return [slow(w, gradients[:, i].tolist(), adaptive) if moving[i] else w for i, w in enumerate(first)]
 
 
+@pytest.mark.slow
 @given(st.integers(0, 8).flatmap(lambda n: tables((n, N), GRADIENTS)), st.booleans(), st.integers(0, N), st.data())
 def test_weights_from_start_to_stop_move(gradients, adaptive, start, data):
     stop = data.draw(st.integers(start, N))

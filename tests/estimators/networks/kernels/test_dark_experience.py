@@ -47,6 +47,7 @@ class SlowDER(SlowNetwork):
         return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dense", [True, False])
 @settings(max_examples=50)
 @given(st.data(), st.booleans(), st.sampled_from([0.0, 0.3, 2.0]), st.sampled_from([0.0, 1.0]), st.integers(0, 99))

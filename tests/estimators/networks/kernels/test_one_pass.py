@@ -69,6 +69,7 @@ STEPS = st.builds(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dense", [True, False])
 @given(st.data(), STEPS)
 def test_every_step_is_that_of_the_slow_network(dense, data, options):

@@ -1,6 +1,7 @@
 """Predictions and counts, and how another weight changes them, are those of a new computation from all rows."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -55,6 +56,7 @@ def test_changes_of_weights_are_new_computations(problem, moves, data):
         assert_state(state, votes, truth, losses, weights)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(problems(), st.integers(-1, 3))
 def test_the_best_of_a_row_is_found_without_a_class(problem, without):

@@ -85,6 +85,7 @@ def learnt_slowly(new_trees, stream, to_predict):
 
 
 # room for levels of windows is shared: only a tree alone knows its memory
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("streams", "n_trees", "memory"),
     [

@@ -1,6 +1,7 @@
 """Alternates begin, leaves stop, and memory is bound at any moment, in adaptive trees as in trees of objects."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -75,6 +76,7 @@ def keep(trees, slow, rng, _):
     slow.params = STEADY.tree
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.lists(st.sampled_from((begin, begin, stop, keep)), min_size=4, max_size=16))
 def test_every_node_is_that_of_the_slow_tree(seed, steps):

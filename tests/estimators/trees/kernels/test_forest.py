@@ -1,6 +1,7 @@
 """Forests learn as members do that hold two trees of objects, two of River's windows and draws from the definition."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from river.drift import ADWIN
@@ -75,6 +76,7 @@ class SlowMember:
         return [tree if root else None for tree, root in zip(self.trees, self.roots, strict=True)]
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     comparing.rows(2, max_rows=300, widths=(3, 2)),

@@ -1,6 +1,7 @@
 """Observers know what the rows, kept in a list, have for moments, densities and weights below a value."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +32,7 @@ def measure(arrays, o, x, f):
     return gaussian.log_likelihood(arrays, o, x), gaussian.weight_below(arrays, o, f, x[f]), rough
 
 
+@pytest.mark.slow
 @given(st.integers(1, 40), st.sampled_from((1, 3, 8, 19, 33)), st.sampled_from(SCALES), st.integers(0))
 def test_observers_are_those_of_the_list_of_rows(n, d, scales, seed):
     rng = np.random.default_rng(seed)

@@ -15,6 +15,7 @@ MEMORY = st.sampled_from((1e9, 1e9, 0.0, 1000.0, 1500.0, 2000.0, 3000.0, 4500.0)
 STATES = np.array([5, 11], np.uint64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [None, 2], ids=["all features", "subsets"])
 @settings(max_examples=50)
 @given(comparing.rows(FIRST + N_TREES), comparing.params_of(MEMORY), st.integers(1, 200), st.booleans(), st.booleans())

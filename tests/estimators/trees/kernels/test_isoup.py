@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,6 +47,7 @@ PARAMS = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(streams(), PARAMS, st.lists(st.integers(0, 150), max_size=4))
 def test_the_tree_is_that_of_lists_of_rows(stream, params, cuts):

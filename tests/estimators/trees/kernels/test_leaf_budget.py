@@ -1,6 +1,7 @@
 """The most promising leaves observe, as many as memory is for: as in a search of drawn trees of objects."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -160,6 +161,7 @@ def assert_same(arrays, places, roots):
     comparing.assert_every_place_is_used_once(arrays, used)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.tuples(trees(), trees()), st.integers(0, 1), st.sampled_from((3, 1, 10)), st.data())
 def test_memory_is_for_the_most_promising_leaves(roots, t, d, data):

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,6 +63,7 @@ def learnt_slowly(slow, X, codes, weights):
     return np.array(expected), False
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(streams(), st.lists(st.integers(1, 249), max_size=4), st.data())
 def test_every_vote_and_every_node_is_that_of_the_slow_tree(stream, cuts, data):

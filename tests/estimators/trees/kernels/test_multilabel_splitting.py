@@ -105,6 +105,7 @@ def best_two(slow, d):
     return first, best[1], best[0], second
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.sampled_from((3, 8, 1)), st.sampled_from((1, 2, 5)), st.data())
 def test_the_best_splits_are_those_of_a_search(d, n_labels, data):

@@ -88,6 +88,7 @@ def assert_same_branches(arrays, i, node):
         assert (ours["left"], ours["right"], ours["threshold"]) == (NONE, NONE, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("third", "memory"), [("never", ENOUGH), ("far", ENOUGH), ("late", BOUND), ("often", BOUND)])
 @settings(max_examples=25)
 @given(st.data(), st.integers(1, 200), st.booleans(), st.booleans())

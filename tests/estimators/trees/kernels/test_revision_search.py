@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -73,6 +74,7 @@ def is_unsure(node):
 APART = np.array([[0.0], [1.0], *[[0.0]] * 99]), np.repeat([0, 1], [2, 99]), np.repeat([0.5, 1.0], [2, 99]), np.zeros(3)
 
 
+@pytest.mark.slow
 @settings(max_examples=120)
 @given(nodes(), st.sampled_from((0.3, 0.05, 0.01)))
 @example(APART, 0.3)

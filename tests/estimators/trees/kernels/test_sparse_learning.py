@@ -60,6 +60,7 @@ def learn_chunk(trees, stream, part, params, votes):
     return learn_sparse(trees, SparseChunk(*rows, codes[part], weights[part], FIRST), params, votes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", comparing_sparse.SCALES)
 @settings(max_examples=30)
 @given(st.data(), comparing.params_of(MEMORY), st.sampled_from((30, 1, 7, 77, 250)), st.booleans())

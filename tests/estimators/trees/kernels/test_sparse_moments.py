@@ -58,6 +58,7 @@ def tables(draw, scales, units):
     return draw(comparing_sparse.thinned(normal, scales)), rng.integers(0, draw(st.sampled_from((1, 3))), n), weights
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 @settings(max_examples=25)
 @given(data=st.data())

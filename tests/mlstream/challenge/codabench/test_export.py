@@ -87,6 +87,7 @@ def test_metrics_of_the_program_leave_out_unknown_and_masked_cells_as_the_engine
         assert got == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", one_fast(["csv", "csv.gz", "npz", "packed npz"]))
 def test_the_program_reads_every_form_of_a_submission_but_parquet(tmp_path, challenge, bundle, form):
     layout = layout_of(challenge)

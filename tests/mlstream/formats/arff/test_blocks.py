@@ -152,6 +152,7 @@ def test_columns_of_words_are_read_too() -> None:
     assert reader.read(b"blue,1\nred,2\n", 1).cells.tolist() == [[1, 1], [0, 2]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_wide_table_of_empty_rows_takes_no_memory(compiled: bool) -> None:
     # Written out, it would take terabytes.

@@ -153,6 +153,7 @@ def test_compiled_loops_write_doubles_as_python_does() -> None:
     assert rows == [f"1,{number!r}" for number in numbers.tolist()]
 
 
+@pytest.mark.slow
 def test_compiled_sparse_rows_are_those_of_python() -> None:
     rng = np.random.default_rng(0)
     numbers = doubles(40_000)

@@ -36,6 +36,7 @@ def texts(draw, lines):
 BINARY = st.lists(st.booleans(), min_size=3, max_size=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_sparse", [False, True])
 @settings(max_examples=100)
 @given(st.data(), BINARY, st.integers(0, 6))

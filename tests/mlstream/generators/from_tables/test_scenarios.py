@@ -42,6 +42,7 @@ def tasks_of(part):
     return part.task_ids if hasattr(part, "task_ids") else np.full(len(part), part.task_id)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @given(seed=st.integers(0, 30))
 @settings(max_examples=8, deadline=None)

@@ -44,6 +44,7 @@ def streams(as_sparse=False, window=0):
     return task_stream(table, n_tasks=2, window=window, seed=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("perturb", "options"), ALL)
 @pytest.mark.parametrize("as_sparse", [False, pytest.param(True, marks=pytest.mark.slow)])
 @given(seed=st.integers(0, 5))

@@ -4,6 +4,7 @@ import math
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -94,6 +95,7 @@ class Kernels:
         return votes
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     streams(),

@@ -40,6 +40,8 @@ $(1)/bin/python tools/compile_kernels.py; \
 $(TIMED) $(1)/bin/python -m pytest -q $(FAST) $(3)
 endef
 SHELL := bash
+# Without compiled files, every process would read and rewrite all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 export MLSTREAM_SHARED_DATA ?= $(abspath ../shared/data)
 
 .PHONY: demo test test-full lint docs check-docs screenshots bench bench-tiny fuzz boundscheck soak packages clean check-lowest check-newest
@@ -66,7 +68,7 @@ test-full: export MLSTREAM_AXE := $(AXE)
 test-full: .venv/test-full.stamp .venv/kernels.stamp lint
 	$(BIN)/pytest -q -n 2 --dist worksteal -p tests.skips --doctest-modules --pyargs $(SOURCE)
 	@$(TIMED) $(BIN)/pytest $(FULL) --durations=10
-	PATH=$(BIN):$$PATH tools/acceptance.sh
+	PYTHON=$(BIN)/python tools/acceptance.sh
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .

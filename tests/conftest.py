@@ -1,5 +1,6 @@
 """Fixtures for every test: the shared data, or a skip that names what is missing; and the profiles of Hypothesis."""
 
+import gc
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,6 +10,16 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 pytest_plugins = ["tests.skips"]
+
+# What is imported and collected stays until the end: a search for garbage among it would take a tenth of the time.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Let the search for garbage begin with what tests make."""
+    gc.freeze()
+    gc.enable()
+
 
 # A busy machine must not fail a test, so examples have no deadline. The suite draws the same examples in every run;
 # `make fuzz` draws new ones, and more of them.

@@ -7,7 +7,6 @@ from itertools import product
 import numpy as np
 import pytest
 import sklearn
-import torch
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
@@ -19,6 +18,8 @@ from estimators.invariance import _objectives
 from estimators.invariance._kept_rows import random_priority
 from estimators.invariance._objectives import Problem
 from tests.loops import check_all
+
+torch = pytest.importorskip("torch")
 
 
 def table(n=240, seed=0, n_labels=2):

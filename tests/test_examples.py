@@ -23,7 +23,7 @@ def drawn(monkeypatch):
     plt.close("all")
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("script", SCRIPTS, ids=[script.stem for script in SCRIPTS])
 def test_an_example_runs_without_a_warning(script, drawn, monkeypatch, tmp_path):
     for name in ("MLSTREAM_DATA", "MLSTREAM_SHARED_DATA"):

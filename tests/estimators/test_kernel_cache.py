@@ -331,7 +331,7 @@ class Environment:
         self.run("-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--upgrade", str(wheel))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_an_upgraded_package_runs_its_own_kernels(tmp_path):
     older, newer = write_wheel(tmp_path, "0.0.1", "0.5"), write_wheel(tmp_path, "0.0.2", "0.05")
     upgraded, fresh = Environment(tmp_path / "upgraded"), Environment(tmp_path / "fresh")

@@ -64,7 +64,7 @@ def packages(tmp_path_factory):
     return packages
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_what_fits_is_loaded_and_gives_the_same_bits(packages, here, tmp_path):
     found = json.loads(run(["-c", SCORES, *NAMES], tmp_path, packages))
     assert {name: one["bits"] for name, one in found.items()} == {name: one["bits"] for name, one in here.items()}
@@ -114,7 +114,7 @@ def test_kernels_that_call_intels_functions_fit_only_where_those_are(monkeypatch
     assert needs() != here
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_kernels_that_may_reorder_sums_are_compiled_here(packages, here, tmp_path):
     found = json.loads(run(["-c", SCORES, "NN"], tmp_path, packages))
     assert 0 < found["NN"]["compiled"] <= here["NN"]["compiled"]

@@ -56,7 +56,7 @@ def kill_one(folder, token, seed, wait):
     return [int(number) for number in numbers]
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_processes_that_are_killed_at_random_moments_lose_and_double_nothing(tmp_path):
     rng = np.random.default_rng(0)
     rules = "queries_per_day = 10000\ninvalid_per_day = 100000"

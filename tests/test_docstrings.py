@@ -4,6 +4,8 @@
 """
 
 import ast
+import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -86,6 +88,29 @@ def test_sections_list_what_there_is():
     wrong = [f"{place}: {sorted(given ^ names)}" for place, given, names in found if given != names]
     assert not wrong, "\n".join(wrong)
     assert len(found) > 300
+
+
+def stated_defaults(docstring: str) -> Iterator[tuple[str, object]]:
+    """Yield the parameters of a numpydoc text whose defaults stand there, with the defaults."""
+    for listed_names, text in re.findall(r"^(\w[\w, ]*) : .*\bdefault=(.+)$", docstring, re.MULTILINE):
+        names, value = listed_names.split(", "), ast.literal_eval(text)
+        # "a, b : float, default=0.1, 0.2"
+        each = len(names) > 1 and isinstance(value, tuple)
+        yield from zip(names, value if each else [value] * len(names), strict=True)
+
+
+def test_a_default_that_is_stated_is_the_one_of_the_signature():
+    things = [getattr(package, name) for package in (metrics, estimators, mlstream) for name in package.__all__]
+    stated = {thing: dict(stated_defaults(inspect.getdoc(thing) or "")) for thing in things if callable(thing)}
+    wrong = [
+        f"{thing.__qualname__}: {name} is {parameter.default!r}, not {defaults[name]!r}"
+        for thing, defaults in stated.items()
+        if defaults
+        for name, parameter in inspect.signature(thing).parameters.items()
+        if name in defaults and parameter.default != defaults[name]
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert sum(map(len, stated.values())) > 100
 
 
 DOCSTRING = "'''Do.\n\n    {}\n    ----------\n    {}\n        Both.\n    '''"

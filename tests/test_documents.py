@@ -225,6 +225,7 @@ def test_a_page_is_read_block_by_block():
     assert fenced == Block("console", "$ mlstream\n", 6, "no network")
 
 
+@pytest.mark.slow
 def test_a_block_that_fails_is_noticed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     python, shown, console, session = blocks(SAMPLE)

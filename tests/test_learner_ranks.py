@@ -145,6 +145,7 @@ def measure_toys(folder, again=()):
     return list(records.measure_all(folder, wanted, again))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("toy_boards")
 def test_nothing_is_measured_twice_unless_asked(tmp_path):
     assert len(measure_toys(tmp_path)) == 12

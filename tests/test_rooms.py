@@ -65,6 +65,7 @@ def test_every_room_is_a_box_with_its_name(picture, graph):
     assert len(elements(picture, "box")) == len(graph)
 
 
+@pytest.mark.slow
 def test_no_two_boxes_overlap_and_all_lie_on_the_page(picture):
     boxes = [edges(box) for box in elements(picture, "box")]
     for (left, top, right, bottom), (other_left, other_top, other_right, other_bottom) in itertools.combinations(

@@ -84,6 +84,7 @@ def test_classes_of_one_class_a_row_are_its_sorted_values():
     every_learner(check)
 
 
+@pytest.mark.slow
 def test_named_scorers_of_probabilities_are_the_scores():
     def check(learner, n_labels, name):
         X, Y = data(n_labels)

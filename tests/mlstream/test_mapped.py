@@ -63,6 +63,7 @@ def test_a_table_of_any_size_takes_the_memory_of_a_piece(mapped):
     assert most < mapped.nbytes / 3
 
 
+@pytest.mark.slow
 def test_matrices_in_files_are_given_back_too(mapped):
     X = sparse.csr_array((2, 2**23))
     X.data, X.indices = mapped.reshape(-1), np.arange(2**23)

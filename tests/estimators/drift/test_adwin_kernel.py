@@ -47,6 +47,7 @@ def test_every_decision_is_rivers():
     check_all(product([0.5, 0.01, 0.001], STREAMS), lambda case: check(*case))
 
 
+@pytest.mark.slow
 def test_windows_are_independent():
     one, two = (errors(2000, np.random.default_rng(seed)) for seed in (0, 1))
     windows = new_windows(2)

@@ -67,6 +67,7 @@ def in_chunks(detector, values, size):
     return np.concatenate([detector.update_many(values[i : i + size]) for i in range(0, len(values), size)])
 
 
+@pytest.mark.slow
 def test_every_decision_is_rivers():
     def check(name):
         ours, peer = PAIRS[name]

@@ -79,6 +79,7 @@ def test_with_our_draws_rivers_code_gives_the_same(kind, monkeypatch):
         assert replaced.sum() > 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_rivers_code_gives_the_same_on_scene(kind, monkeypatch, shared_data):
     from mlstream import load_dataset

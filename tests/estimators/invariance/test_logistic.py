@@ -176,6 +176,7 @@ def test_group_dro_lowers_the_worst_risk():
 
 
 # --------------------------------------------------------------- peers and data
+@pytest.mark.slow
 @pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])
 def test_without_a_penalty_it_is_scikit_learns_regression(as_rows):
     X, Y, environment = table()

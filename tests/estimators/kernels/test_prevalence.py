@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -47,6 +48,7 @@ def test_rows_are_decided_by_the_rows_before_them(n, n_labels, follow, memory, d
     assert held_out.tolist() == np.array(expected).astype(bool).tolist()
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(N, MEMORY, st.data())
 def test_rows_count_with_their_weights(n, memory, data):

@@ -36,6 +36,7 @@ def test_trees_compiled_equal_trees_one_by_one(start):
     np.testing.assert_allclose(ours[1][1:], loop[1][1:], atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", ["first-row", "first-positive"])
 def test_decisions_are_rivers(start):
     X, Y = streams.drawn()

@@ -159,6 +159,7 @@ def test_labels_outside_the_mask_are_left_out_where_members_use_the_task():
 
 
 # -------------------------------------------------------------------------- laws
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("estimator", [TREES, ClassifierChain(HoeffdingTreeClassifier(), chain_features="predicted")])
 def test_cut_anywhere_and_saved_in_between_it_goes_on_bit_for_bit(estimator, kind):

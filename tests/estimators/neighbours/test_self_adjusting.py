@@ -93,6 +93,7 @@ def test_weights_are_those_of_the_loop(kind, faithful):
     np.testing.assert_allclose(learner.predict_proba(X[-1:])[0], expected[-1], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_short_history_of_k_is_that_of_the_loop():
     X, Y = stream()
     learner = MLSAkNNClassifier(k_history=7)

@@ -116,6 +116,7 @@ def test_sparse_rows_teach_what_dense_rows_teach():
     check_all([name for name in VARIANTS if name != "standardised"], check)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["NN", "NN_TLH", "NN_TLH_memories"])
 def test_sparse_rows_of_slashdot_teach_what_dense_rows_teach(name, shared_data):
     data = load_dataset(shared_data("multilabel/Slashdot.arff"))

@@ -55,6 +55,7 @@ def test_labels_get_thresholds_of_their_own(estimator):
     assert model.pragma_ < pragma(Y, (proba > 0.5).astype(int), compromise=(0.1, 0.9))
 
 
+@pytest.mark.slow
 def test_a_stream_is_weighed_on_predictions_made_before_learning():
     X, y = make_classification(300, weights=[0.8], class_sep=0.5, random_state=0)
     model, base = PragmaThreshold(SGD, window=100, period=50, random_state=0, **MINORITY), clone(SGD)

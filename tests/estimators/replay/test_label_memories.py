@@ -33,6 +33,7 @@ def imbalanced(n_rows=1500, n_labels=6, seed=0):
 
 
 # ----------------------------------------------------------------- a slow loop
+@pytest.mark.slow
 def test_slots_and_draws_are_those_of_a_slow_loop():
     def check(parameters, kind):
         Y = imbalanced(700).astype(float)

@@ -56,6 +56,7 @@ def test_rows_are_drawn_once_there_are_more_than_are_drawn_and_only_those_held(s
             held |= {slot} - {-1}
 
 
+@pytest.mark.slow
 def test_every_row_is_held_as_often_as_any_other():
     counts = np.zeros(50)
     for seed in range(4000):

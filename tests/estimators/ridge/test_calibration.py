@@ -69,6 +69,7 @@ def test_cuts_change_no_bit_and_nothing_is_changed_in_place():
         np.testing.assert_array_equal(part, other)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.floats(), min_size=12, max_size=12), st.integers(0, 2**12 - 1), st.floats(1e-3, 1e12))
 def test_any_scores_give_probabilities_inside_zero_and_one(values, labels, weight):

@@ -79,6 +79,7 @@ def test_many_features_give_the_coefficients_of_scikit_learn(as_rows):
     np.testing.assert_allclose(scores, peer.predict(scaler.transform(X)), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_few_features_give_the_ridge_of_a_slow_basis():
     X, Y = table(n=1000)
     ridge = StreamRidgeClassifier(hidden_units=6, knots=3, l2=0.5, random_state=3).partial_fit(X, Y)

@@ -126,6 +126,7 @@ def test_every_node_is_rivers_where_features_tie_or_never_vary():
     assert compare(X, y, 2, **EAGER).n_branches > 1
 
 
+@pytest.mark.slow
 def test_weights_are_rivers():
     X, Y = streams.drawn()
     weights = np.random.default_rng(1).integers(1, 4, size=len(X)).astype(float)

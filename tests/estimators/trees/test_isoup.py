@@ -66,6 +66,7 @@ def test_every_node_is_rivers_on_synthetic_rand(shared_data, parameters):
     assert compare(X[:2500], Y[:2500], **parameters) > 1
 
 
+@pytest.mark.slow
 def test_every_node_is_rivers_on_yeast(shared_data):
     X, Y = streams.yeast(shared_data)
     assert compare(X[:160], Y[:160, :4], grace_period=40, delta=0.3, tau=0.1) > 0

@@ -47,6 +47,7 @@ def assert_same(tree, X, Y):
     return tree.n_switched_, tree.n_pruned_
 
 
+@pytest.mark.slow
 def test_without_drift_the_tree_is_the_slow_loop():
     switched, _ = assert_same(Tree(**EAGER), *drifting(1500))
     assert switched > 3

@@ -47,6 +47,7 @@ def test_a_campaign_without_runs_adds_up():
     assert add_up([], run("here 1", 2.0, {"the rest": 1.0})) == pytest.approx({STARTS: 2.0, HAND_OVER: 1.0})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_the_parts_of_a_real_campaign(tmp_path, n_jobs):
     told = []

@@ -202,6 +202,7 @@ def test_a_method_of_selection_without_a_search_is_refused(tmp_path):
         run_campaign({"fixed": Online()}, [STREAM], [0], tmp_path, energy="none", selection="training-environment")
 
 
+@pytest.mark.slow
 def test_the_command_line_chooses_on_environments(tmp_path):
     save(STREAM, tmp_path / "hosts.npz")
     run = ("run", tmp_path / "hosts.npz", "-s", "1NN", "--tune", "2", "--energy", "none", "-o", tmp_path / "out")

@@ -1,5 +1,6 @@
 """Markdown shows every text as it is, whatever it holds, to markdown-it, an independent parser."""
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -24,6 +25,7 @@ def test_escaped_text_is_shown_as_it_is(text):
     assert content == f"x {one_line(text)} x".replace("x  x", "x  x")
 
 
+@pytest.mark.slow
 @given(TEXTS)
 @example("a`b``c")
 def test_code_is_shown_as_it_is(text):

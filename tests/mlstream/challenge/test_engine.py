@@ -178,6 +178,7 @@ def test_without_times_development_lasts_until_the_organiser_closes(challenge):
     assert challenge.phase() == "published"
 
 
+@pytest.mark.slow
 def test_a_query_that_was_reserved_before_a_crash_is_completed_and_counts(challenge):
     token = challenge.join("Ada")
     challenge.reserve(draw(challenge), token)

@@ -61,6 +61,7 @@ def test_a_list_of_arrays_one_per_label_is_read(tmp_path, challenge):
     require_rows(challenge, tmp_path / "a.csv", predict)
 
 
+@pytest.mark.slow
 def test_a_column_per_label_is_read(tmp_path, challenge):
     bundle = challenge.folder.path.parent / "pub"
     rows = read_bundle(bundle)

@@ -17,6 +17,7 @@ from tests.mlstream.streams import streams
 LABELS = hnp.arrays(np.uint8, st.tuples(st.integers(0, 12), st.integers(1, 5)), elements=st.integers(0, 1))
 
 
+@pytest.mark.slow
 @given(LABELS, st.data())
 def test_labels_are_described_as_by_a_loop(Y, data):
     n_labels = Y.shape[1]

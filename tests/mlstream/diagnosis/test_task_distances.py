@@ -47,6 +47,7 @@ def noisy(rng, task, n_rows):
     return X, rng.random((n_rows, 2)) < [0.2, 0.7][task]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_sparse", [False, True])
 def test_equal_tasks_are_near(as_sparse):
     found = task_distances(two_tasks(same, as_sparse=as_sparse))

@@ -32,6 +32,7 @@ def test_the_scores_are_means_over_all_prefixes(seed):
     assert anytime.finish() == pytest.approx(of_prefixes(scored, 2))
 
 
+@pytest.mark.slow
 @given(st.sets(st.integers(1, 39)), st.integers(1, 60), st.integers(1, 50))
 def test_neither_chunks_nor_checkpoints_nor_windows_change_a_bit(cuts, n_checkpoints, window):
     scored, plans = draw(3), [plan_curves([15, 25], n_checkpoints, window), plan_curves([40], 1, None)]

@@ -58,6 +58,7 @@ def rows_of(stream):
     return np.concatenate([part.Y for part in shown]), np.concatenate(masks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("identity", ["training", "never"])
 @pytest.mark.parametrize("estimator", LEARNERS, ids=repr)
 def test_the_common_rule_is_a_slow_loop_over_the_probabilities(estimator, identity):

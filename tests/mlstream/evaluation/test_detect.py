@@ -61,6 +61,7 @@ def labels_of(stream):
     return np.concatenate([np.nan_to_num(part.Y.astype(float)) for part in stream])
 
 
+@pytest.mark.slow
 def test_who_knows_the_truth_is_perfect_on_every_kind_of_stream():
     def check(name):
         stream = STREAMS[name]()

@@ -39,6 +39,7 @@ def test_energy_grows_with_the_work_and_nothing_is_written_said_or_sent(tmp_path
     assert logging.getLogger("codecarbon").level == logging.CRITICAL
 
 
+@pytest.mark.slow
 def test_one_meter_serves_a_process_and_says_what_it_is():
     meter = warm_meter()
     assert warm_meter() is meter

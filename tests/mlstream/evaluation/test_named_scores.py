@@ -87,6 +87,7 @@ def test_a_record_holds_scores_curves_and_a_matrix_for_each_name():
         assert result.scores[f"{name}_held_out"] == pytest.approx(seen.mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label_space", ["task", "seen", "all"])
 def test_scores_by_name_are_those_of_the_learner_run_by_hand(label_space):
     stream = make_stream()

@@ -66,6 +66,7 @@ def test_pandas_reads_the_same_table(tmp_path: Path, suffix: str) -> None:
     np.testing.assert_array_equal(table[list("klm")], np.vstack([part.Y for part in stream]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_yeast_comes_back_bit_by_bit(tmp_path: Path, suffix: str) -> None:
     stream = task_stream(load_dataset("yeast"), n_init=1)

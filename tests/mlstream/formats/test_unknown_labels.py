@@ -85,6 +85,7 @@ def test_no_other_sign_stands_for_an_unknown_label(tmp_path: Path, text: str) ->
         load_dataset(tmp_path / "x.csv", labels=["y"])
 
 
+@pytest.mark.slow
 def test_a_long_table_is_read_by_compiled_loops(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((40_000, 3)), hide_cells(rng.integers(0, 2, (40_000, 4)), 0.2, 0)
@@ -168,6 +169,7 @@ def test_an_npz_file_that_is_mapped_holds_each_part_in_its_own_type(tmp_path: Pa
     assert_same_stream(load(tmp_path / "x.npz", mmap=True), stream)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".npz", ".arff", ".train.csv", ".train.parquet"])
 def test_yeast_with_hidden_cells_comes_back_bit_by_bit(tmp_path: Path, suffix: str) -> None:
     if "yeast" not in {entry.name for entry in list_datasets()}:

@@ -2,6 +2,7 @@
 
 import math
 
+import pytest
 from hypothesis import given, settings
 
 from estimators.drift._kernels.ddm import new_states, run
@@ -30,6 +31,7 @@ class SlowDDM(Fresh):
         return 2 if p + s > least_p + drift * least_s + 1e-12 else int(p + s > least_p + warning * least_s + 1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(streams())
 def test_signals_are_those_of_lists(stream):

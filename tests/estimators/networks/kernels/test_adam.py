@@ -59,6 +59,7 @@ def test_weights_from_start_to_stop_move(gradients, adaptive, start, data):
     np.testing.assert_allclose(found, expected(gradients, adaptive, moving), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(tables((4, N), GRADIENTS), tables((3,), (True, False)))
 def test_the_weights_of_live_outputs_move(gradients, live):
     moving = [live[i // 2] for i in range(N)]

@@ -39,6 +39,7 @@ def loop(slow, rows, store, draws, slots):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dense", [True, False])
 @settings(max_examples=50)
 @given(st.data(), st.booleans(), st.integers(0, 99))

@@ -182,6 +182,7 @@ def test_memory_is_for_the_most_promising_leaves(roots, t, d, data):
         assert_same(arrays, places, roots)
 
 
+@pytest.mark.slow
 @given(st.tuples(trees(), trees()), st.integers(0, 1), st.data())
 def test_some_leaves_are_kept_and_the_others_stay(roots, t, data):
     (arrays, places), leaves = planted(roots, 2), roots[t].leaves()

@@ -142,6 +142,7 @@ def parts(draw):
     return shares * observed, observed
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(parts(), st.sampled_from((0.0, 0.4)), st.sampled_from((0.0, 1e-3, 1.0, math.inf)))
 def test_a_gain_is_left_out_only_if_it_is_under_the_minimum(weights, excess, slack):

@@ -50,6 +50,7 @@ def bundle(challenge):
     return output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", one_fast(METRIC_NAMES))
 def test_the_scoring_program_computes_the_scores_of_the_engine(tmp_path, metric):
     with make(tmp_path, metric, "k = 2\neps_final = 1e-9\n") as challenge:

@@ -254,6 +254,7 @@ def test_whatever_is_in_a_file_it_is_a_table_or_one_error(text: str, splice: str
         assert table.cells.shape == (len(table.lines), len(table.columns))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["synthetic_rand.arff", "Reuters-K500.arff"])
 def test_liac_arff_reads_the_same_real_file(shared_data: Any, name: str) -> None:
     content = shared_data(f"multilabel/{name}").read_bytes()

@@ -103,6 +103,7 @@ def test_numbers_come_back_bit_by_bit(dtype: Any, width: int, data: st.DataObjec
     assert read.tobytes() == X.tobytes()
 
 
+@pytest.mark.slow
 def test_every_kind_of_float32_comes_back_bit_by_bit() -> None:
     bits = np.random.default_rng(0).integers(0, 2**32, 50_000, dtype=np.uint32)
     numbers = bits.view(np.float32)

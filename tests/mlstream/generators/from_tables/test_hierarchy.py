@@ -33,6 +33,7 @@ def ancestors(name, parents):
     return [] if name not in parents else [parents[name], *ancestors(parents[name], parents)]
 
 
+@pytest.mark.slow
 @given(forests(), st.integers(0, 99))
 @settings(max_examples=50, deadline=None)
 def test_rows_get_all_ancestors_and_nothing_else(forest, seed):

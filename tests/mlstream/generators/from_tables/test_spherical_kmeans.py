@@ -89,6 +89,7 @@ def test_dense_and_sparse_rows_give_the_same_bits(Y, seed):
         assert (found.criterion, found.n_iter) == (again.criterion, again.n_iter)
 
 
+@pytest.mark.slow
 @given(indicators, st.integers(0, 5))
 def test_lengths_of_rows_do_not_matter(Y, seed):
     scaled = Y * 2.0 ** np.random.default_rng(seed).integers(-20, 20, (len(Y), 1))
@@ -137,6 +138,7 @@ def test_published_variant_equals_the_slow_loop(Y, n_clusters):
         assert found.criterion == pytest.approx(criterion)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "n_labels", "last", "best"),
     [

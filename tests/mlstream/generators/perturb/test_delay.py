@@ -84,6 +84,7 @@ def test_labels_arrive_as_in_a_loop_that_meets_row_after_row(stream, some):
     assert next(expected, None) is None
 
 
+@pytest.mark.slow
 @given(st.integers(1, 40), st.integers(0, 30), st.integers(0, 5))
 def test_every_label_counts_exactly_once_and_not_before_it_is_due(delay, jitter, seed):
     stream = multiplier_stream("rand", n_rows=60, seed=seed, learning_fractions=[0.7])

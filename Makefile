@@ -33,7 +33,8 @@ PYTHON_LOWEST ?= python3.11
 PYTHON_NEWEST ?= $(firstword $(foreach python,python3.13 $(wildcard $(HOME)/.pyenv/versions/3.13*/bin/python3.13),\
 	$(shell $(python) -c "print('$(python)')" 2>/dev/null)) python3.13)
 # The fast tier at other versions, without torch, which is large: $(call check_versions,environment,options of pip,of pytest)
-VERSIONS_NEED := '.[skops,dask,mlflow,challenge]' hypothesis pytest pytest-xdist pandas polars PyYAML jsonschema scikit-posthocs
+# Hypothesis is that of all other runs: another one draws other examples, and no run may fail by chance.
+VERSIONS_NEED := '.[skops,dask,mlflow,challenge]' $(shell grep ^hypothesis== constraints.txt) pytest pytest-xdist pandas polars PyYAML jsonschema scikit-posthocs
 define check_versions
 $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2) --editable $(VERSIONS_NEED); \
 $(1)/bin/python tools/compile_kernels.py; \

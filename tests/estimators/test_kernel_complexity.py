@@ -6,9 +6,12 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from estimators._kernels.cache import KERNELS
 from estimators._kernels.cache import ROOT as PACKAGES
 
+pytest.importorskip("ruff", reason="the linter is not installed")
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
 LIMIT = PROJECT["tool"]["ruff"]["lint"]["mccabe"]["max-complexity"]
 # kernels that may be more complex because Numba copies them into their callers, each with its reason

@@ -45,7 +45,7 @@ SHELL := bash
 unexport PYTHONDONTWRITEBYTECODE
 export MLSTREAM_SHARED_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-full lint docs check-docs screenshots bench bench-tiny fuzz boundscheck soak packages clean check-lowest check-newest
+.PHONY: demo test run-test test-full lint docs check-docs screenshots bench bench-tiny fuzz boundscheck soak packages clean check-lowest check-newest
 .PHONY: fuzz-readers fuzz-properties $(addprefix fuzz-,$(READERS))
 
 demo: .venv/demo.stamp

@@ -15,7 +15,7 @@ import estimators
 import metrics
 import mlstream
 
-# As installed, since tests run beside a wheel.
+# Where the packages are imported from.
 ROOT = Path(mlstream.__file__).parents[1]
 PACKAGES = [Path(package.__file__).parent for package in (metrics, estimators, mlstream)]
 

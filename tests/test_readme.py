@@ -42,9 +42,8 @@ def test_the_readme_is_short_and_its_links_lead_to_files():
     files = re.findall(r"\]\((?!http)([^)]+)\)|`(docs/[\w/]+\.rst)`", README)
     assert len(files) >= 4
     for names in files:
-        # The files at the root do not lie beside the tests that run against a wheel.
         (name,) = filter(None, names)
-        assert not name.startswith("docs/") or (ROOT / name).is_file()
+        assert (ROOT / name).is_file(), name
 
 
 def test_the_make_verbs_of_the_readme_exist():

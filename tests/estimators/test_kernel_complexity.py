@@ -35,7 +35,7 @@ def kernel(n):
 def complex_functions(*arguments, **options):
     """Return the functions over the limit, those with a `noqa` included."""
     command = [sys.executable, "-m", "ruff", "check", "--ignore-noqa", "--select", "C901", "--output-format", "json"]
-    # The settings of the project leave out the folder in which `make check` installs the packages.
+    # Without the settings of the project, which could make exceptions.
     command += ["--no-cache", "--isolated", "--config", f"lint.mccabe.max-complexity={LIMIT}"]
     done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False, **options)
     return {found["message"].split("`")[1] for found in json.loads(done.stdout)}

@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from metrics import average_ranks, friedman, nemenyi
-from mlstream.records.run_record import RunResult, load_runs
+from mlstream.records.run_files import load_runs
+from mlstream.records.run_record import RunResult
 from mlstream.reporting.costs import cpu_time_s
 from mlstream.reporting.groups import Group, Spread, group_runs
 

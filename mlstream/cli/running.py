@@ -264,7 +264,7 @@ def _run_and_show(
 
 
 def _require_success(results: Sequence[RunResult], folder: Path) -> None:
-    from mlstream.records.run_record import require_success
+    from mlstream.records.run_files import require_success
 
     require_success(results, folder)
 

@@ -14,7 +14,8 @@ import requests
 
 from mlstream._files import sha256_of
 from mlstream.records.paths import Repetition
-from mlstream.records.run_record import Resources, RunResult, Score, load_runs, path_of
+from mlstream.records.run_files import load_runs, path_of
+from mlstream.records.run_record import Resources, RunResult, Score
 from mlstream.reporting.costs import wall_time_s
 
 if TYPE_CHECKING:

@@ -1,26 +1,18 @@
-"""The record of a run: complete alone, written once, never overwritten silently."""
+"""The record of a run, complete alone; as columns, and as a page."""
 
 from __future__ import annotations
 
-import fcntl
 import math
-import os
 from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
-from mlstream._files import write_text_atomically
-from mlstream.card_model import StreamCard
+from mlstream import _html
 from mlstream.frames import make_frame
-from mlstream.records.checks import failures, require_consistent
 from mlstream.records.frugality import rename_in_run
-from mlstream.records.paths import Repetition, file_name, require_own_path, run_path
-from mlstream.records.run_tables import run_columns, run_html, score_columns
-from mlstream.records.schema import SCHEMA_VERSION, Record, VersionedRecord, read_record, refusal
-from mlstream.records.selection_record import Selection, SelectionRecord
+from mlstream.records.schema import SCHEMA_VERSION, Record, VersionedRecord
+from mlstream.records.selection_record import Selection
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +39,9 @@ def to_score(value: float) -> Score:
 
 # Of all scores, those that a line shows.
 _SHOWN = ("acc", "bwt", "ba_macro")
+# Choosing hyper-parameters comes before the stream: its cost belongs to no total.
+SELECTION = "select"
+_IDENTITY = ("stream", "strategy", "seed", "order_seed", "split_seed", "status")
 
 
 class PhaseResources(Record):
@@ -187,7 +182,7 @@ class RunResult(VersionedRecord):
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        return run_html(self)
+        return _run_html(self)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the matrices R as a frame of pandas, which must be installed.
@@ -198,7 +193,7 @@ class RunResult(VersionedRecord):
             A row for each experience and task: the number of experiences learnt by then (0: before any), the task, and
             a column for each metric; NaN where a score is not defined. A frame of many runs is that of `load_runs`.
         """
-        return make_frame(score_columns(self))
+        return make_frame(_score_columns(self))
 
     @property
     def label_space_rule(self) -> str:
@@ -229,217 +224,73 @@ class Runs(list[RunResult]):
             A row for each run: stream, strategy, seeds and status, every score, and the cost of the stream; NaN where
             something is not defined or was not measured.
         """
-        return make_frame(run_columns(self))
+        return make_frame(_run_columns(self))
 
 
-def save_run(result: RunResult, directory: str | os.PathLike[str]) -> Path:
-    """Write the record of a run, complete or not at all; only the record of a failure is ever replaced.
+def _score_columns(run: RunResult) -> dict[str, list[Any]]:
+    """Return the matrices R of a run as columns, a row for each experience and task; row 0 is before any learning."""
+    places = [(after, task) for after in range(len(run.order) + 1) for task in range(len(run.task_names))]
+    columns: dict[str, list[Any]] = {
+        "experience": [after for after, _ in places],
+        "task": [run.task_names[task] for _, task in places],
+    }
+    return columns | {
+        metric: [_number(R[after][task]) if after < len(R) else math.nan for after, task in places]
+        for metric, R in run.R.items()
+    }
+
+
+def _run_columns(runs: Sequence[RunResult]) -> dict[str, list[Any]]:
+    """Return runs as columns: what they are, all scores that one of them has, and the cost of the stream."""
+    columns: dict[str, list[Any]] = {name: [getattr(run, name) for run in runs] for name in _IDENTITY}
+    scores = dict.fromkeys(name for run in runs for name in run.scores)
+    columns |= {name: [_number(run.scores.get(name)) for run in runs] for name in scores}
+    for name in ("wall_time_s", "cpu_time_s", "energy_kwh"):
+        columns[name] = [_number(total_cost(run, name)) for run in runs]
+    for name in ("peak_memory_bytes", "model_size_bytes"):
+        columns[name] = [_number(getattr(run.resources, name, None)) for run in runs]
+    return columns
+
+
+def _run_html(run: RunResult) -> str:
+    """Write a run in short as HTML: what it is, its scores, and when the tasks came."""
+    wall_time = total_cost(run, "wall_time_s")
+    facts = {
+        "Stream": run.stream,
+        "Learner": run.estimator,
+        "Seed": run.seed,
+        "Seed of the order": run.order_seed,
+        "Seed of the split": run.split_seed,
+        "Status": run.status,
+        "Error": (run.error or "").strip().rpartition("\n")[2],
+        "Labels that count": run.label_space_rule,
+        "Wall time": "" if wall_time is None else f"{wall_time:.3g} s",
+    }
+    scores = [
+        (name, run.undefined.get(name, "not defined") if value is None else f"{value:.4g}")
+        for name, value in run.scores.items()
+    ]
+    parts = [_html.table(("Score", "Value"), scores)] if scores else []
+    schedule = _html.schedule(run.task_names, run.experience_sizes, run.order)
+    return _html.summary(f"Run of {run.strategy}", facts, *parts, schedule)
+
+
+def total_cost(run: RunResult, what: str, phase: str | None = None) -> float | None:
+    """Return a cost of one phase, or of the stream; None where any part of it was not measured.
 
     Parameters
     ----------
-    result : RunResult
+    run : RunResult
         The run.
-    directory : path
-        The folder of a campaign; made if absent. Several processes may write records there.
-
-    Returns
-    -------
-    Path
-        The file written.
-
-    Raises
-    ------
-    FileExistsError
-        If there is a record already, and its status is "done" or "capped".
-    ValueError
-        If the file that is there is not a record of this version.
+    what : str
+        A field of `PhaseResources` that adds up over phases, such as wall_time_s.
+    phase : str, optional
+        The phase; by default all but the search of parameters.
     """
-    path = path_of(result, directory)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = result.model_dump_json(indent=1)
-    try:
-        write_text_atomically(path, text, replace=False)
-    except FileExistsError:
-        _replace_failure(path, text)
-    return path
+    phases = run.resources.phases if run.resources is not None else {}
+    parts = [getattr(used, what) for name, used in phases.items() if (name == phase if phase else name != SELECTION)]
+    return sum(parts) if parts and None not in parts else None
 
 
-def _replace_failure(path: Path, text: str) -> None:
-    """Replace the record of a failure, unless another process has replaced it by anything else."""
-    while True:
-        with path.open("r+b") as file:
-            _lock(file)
-            # The file that was opened may have been replaced before it was locked.
-            if not os.path.samestat(os.fstat(file.fileno()), path.stat()):
-                continue
-            if load_run(path).status != "failed":
-                raise FileExistsError(f"{path} must not exist yet: it holds the record of an earlier run.")
-            write_text_atomically(path, text)
-            return
-
-
-def _lock(file: IO[bytes]) -> None:
-    # Where a file system has no locks, what is left is that two processes rarely replace a failure at the same moment.
-    with suppress(OSError):
-        fcntl.flock(file, fcntl.LOCK_EX)
-
-
-def load_run(path: str | os.PathLike[str]) -> RunResult:
-    """Read one record.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-
-    Returns
-    -------
-    RunResult
-        The record.
-
-    Raises
-    ------
-    ValueError
-        If the file is not a record of this version, or its fields contradict each other; the message names it.
-    """
-    run = read_record(Path(path), RunResult)
-    try:
-        require_consistent(run)
-    except ValueError as error:
-        raise refusal(path, RunResult, str(error)) from None
-    return run
-
-
-def load_run_at(path: Path, directory: str | os.PathLike[str]) -> RunResult:
-    """Read one record of a campaign, which must be that of the run that the file is named after.
-
-    Raises
-    ------
-    ValueError
-        If the file is not a record of this version, or that of another run; the message names it.
-    """
-    run = load_run(path)
-    require_own_path(path, path_of(run, directory), "run")
-    return run
-
-
-def load_runs(directory: str | os.PathLike[str]) -> Runs:
-    """Read every record of a campaign, sorted by stream, strategy and seed.
-
-    Parameters
-    ----------
-    directory : path
-        The folder of a campaign.
-
-    Returns
-    -------
-    Runs
-        A list of at least one RunResult, with `Runs.to_frame`.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the folder holds no record.
-    ValueError
-        If a file there is not a record of this version, contradicts itself, or holds another run than that of its name;
-        the message names it.
-    OSError
-        If there is no permission to read a file or folder there.
-    """
-    paths = _list_records(Path(directory) / "runs")
-    if not paths:
-        folder = Path(directory)
-        got = "none" if folder.is_dir() else "a file" if folder.exists() else "no such folder"
-        raise FileNotFoundError(
-            f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json), as `mlstream run` writes them. "
-            f"Got {got}{_way_to_runs(folder)}"
-        )
-    return Runs(load_run_at(path, directory) for path in paths)
-
-
-def _way_to_runs(folder: Path) -> str:
-    """Return the end of an error: the campaign meant, which lies in a folder with others, or around this one."""
-    below = sorted(folder.iterdir()) if folder.is_dir() else []
-    meant = next(filter(has_runs, [*below, folder.parent, folder.parent.parent]), None)
-    return "." if meant is None else f"; did you mean {meant}?"
-
-
-def has_runs(place: str | os.PathLike[str]) -> bool:
-    """Return whether the folder of a campaign holds the record of a run."""
-    # Others' folders may be closed to us.
-    with suppress(OSError):
-        return bool(_list_records(Path(place) / "runs"))
-    return False
-
-
-def path_of(run: RunResult, directory: str | os.PathLike[str]) -> Path:
-    """Return the path of a record in the folder of its campaign."""
-    return run_path(directory, run.stream, run.strategy, Repetition(run.seed, run.order_seed, run.split_seed))
-
-
-def require_success(results: Sequence[RunResult], directory: str | os.PathLike[str]) -> None:
-    """Raise an error if a run failed, once a campaign has ended.
-
-    Raises
-    ------
-    RuntimeError
-        If a run failed: how many did, why the first one did, and the file that keeps its traceback.
-    """
-    failed = [result for result in results if result.status == "failed"]
-    if failed:
-        raise failures(failed[0].error, len(failed), len(results), path_of(failed[0], directory), "runs")
-
-
-def load_selection(path: str | os.PathLike[str]) -> SelectionRecord:
-    """Read the selection of a run.
-
-    Raises
-    ------
-    ValueError
-        If the file is not a record of this version; the message names it.
-    """
-    return read_record(Path(path), SelectionRecord)
-
-
-def save_card(card: StreamCard, directory: str | os.PathLike[str]) -> Path:
-    """Write the card of a campaign's stream beside its runs, so that a report needs nothing else.
-
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-    directory : path
-        The folder of a campaign; made if absent.
-
-    Returns
-    -------
-    Path
-        ``directory/streams/<stream>.card.json``.
-    """
-    path = Path(directory) / "streams" / f"{file_name(card.name)}.card.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text_atomically(path, card.model_dump_json(indent=1))
-    return path
-
-
-def load_cards(directory: str | os.PathLike[str]) -> dict[str, StreamCard]:
-    """Read the cards of a campaign's streams.
-
-    Parameters
-    ----------
-    directory : path
-        The folder of a campaign.
-
-    Returns
-    -------
-    dict
-        Name of the stream -> card.
-    """
-    cards = [read_record(path, StreamCard) for path in sorted(Path(directory).glob("streams/*.card.json"))]
-    return {card.name: card for card in cards}
-
-
-def _list_records(runs: Path) -> list[Path]:
-    """List files, sorted; `Path.glob` would skip folders without permission to read."""
-    folders = sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
-    return [path for folder in folders for path in sorted(folder.iterdir()) if path.suffix == ".json"]
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from mlstream.drawing.costs import CostPoint, cost_chart
 from mlstream.drawing.plotly_parts import Chart
-from mlstream.records.run_record import RunResult
-from mlstream.records.run_tables import SELECTION, total_cost
+from mlstream.records.run_record import SELECTION, RunResult, total_cost
 from mlstream.reporting.energy_parts import JOULES_OF_KWH, energy_shares, part_j
 from mlstream.reporting.groups import Group
 from mlstream.reporting.score_info import PARAMETERS, STRATEGY, Heading, score_heading

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlstream.records.run_record import RunResult
-from mlstream.records.run_tables import total_cost
+from mlstream.records.run_record import RunResult, total_cost
 
 JOULES_OF_KWH = 3.6e6
 # Part of the machine -> field of `PhaseResources`.

@@ -17,7 +17,8 @@ from mlstream._files import write_text_atomically
 from mlstream.card_model import StreamCard
 from mlstream.drawing.plotly_parts import Chart, frame
 from mlstream.records.detection_record import Detection, load_detections
-from mlstream.records.run_record import RunResult, Runs, has_runs, load_cards, load_runs
+from mlstream.records.run_files import has_runs, load_cards, load_runs
+from mlstream.records.run_record import RunResult, Runs
 from mlstream.reporting.comparison import compare_all
 from mlstream.reporting.exports import write_tables
 from mlstream.reporting.figures import write_figures

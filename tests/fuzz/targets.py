@@ -39,7 +39,7 @@ from mlstream.formats.mulan import read_labels
 from mlstream.formats.npz import load_npz
 from mlstream.formats.table import gather
 from mlstream.records.detection_record import load_detection
-from mlstream.records.run_record import load_run, load_selection
+from mlstream.records.run_files import load_run, load_selection
 from tests.fuzz.mutators.archives import unzip
 from tests.mlstream.challenge.sample_files import make_layout
 

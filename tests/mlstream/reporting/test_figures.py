@@ -10,7 +10,7 @@ from matplotlib.cbook import is_math_text
 from mlstream.drawing.costs import cost_figure
 from mlstream.drawing.critical_difference import rank_figure
 from mlstream.drawing.transfer import transfer_figure
-from mlstream.records.run_record import load_runs
+from mlstream.records.run_files import load_runs
 from mlstream.reporting.comparison import compare_all
 from mlstream.reporting.costs import cost_points
 from mlstream.reporting.curves import draw_curves

@@ -1,0 +1,231 @@
+"""The files of a campaign: the record of each run, written once, and the cards of its streams."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from mlstream._files import write_text_atomically
+from mlstream.card_model import StreamCard
+from mlstream.records.checks import failures, require_consistent
+from mlstream.records.paths import Repetition, file_name, require_own_path, run_path
+from mlstream.records.run_record import RunResult, Runs
+from mlstream.records.schema import read_record, refusal
+from mlstream.records.selection_record import SelectionRecord
+
+
+def save_run(result: RunResult, directory: str | os.PathLike[str]) -> Path:
+    """Write the record of a run, complete or not at all; only the record of a failure is ever replaced.
+
+    Parameters
+    ----------
+    result : RunResult
+        The run.
+    directory : path
+        The folder of a campaign; made if absent. Several processes may write records there.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    FileExistsError
+        If there is a record already, and its status is "done" or "capped".
+    ValueError
+        If the file that is there is not a record of this version.
+    """
+    path = path_of(result, directory)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = result.model_dump_json(indent=1)
+    try:
+        write_text_atomically(path, text, replace=False)
+    except FileExistsError:
+        _replace_failure(path, text)
+    return path
+
+
+def _replace_failure(path: Path, text: str) -> None:
+    """Replace the record of a failure, unless another process has replaced it by anything else."""
+    while True:
+        with path.open("r+b") as file:
+            _lock(file)
+            # The file that was opened may have been replaced before it was locked.
+            if not os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                continue
+            if load_run(path).status != "failed":
+                raise FileExistsError(f"{path} must not exist yet: it holds the record of an earlier run.")
+            write_text_atomically(path, text)
+            return
+
+
+def _lock(file: IO[bytes]) -> None:
+    # Where a file system has no locks, what is left is that two processes rarely replace a failure at the same moment.
+    with suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def load_run(path: str | os.PathLike[str]) -> RunResult:
+    """Read one record.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    RunResult
+        The record.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a record of this version, or its fields contradict each other; the message names it.
+    """
+    run = read_record(Path(path), RunResult)
+    try:
+        require_consistent(run)
+    except ValueError as error:
+        raise refusal(path, RunResult, str(error)) from None
+    return run
+
+
+def load_run_at(path: Path, directory: str | os.PathLike[str]) -> RunResult:
+    """Read one record of a campaign, which must be that of the run that the file is named after.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a record of this version, or that of another run; the message names it.
+    """
+    run = load_run(path)
+    require_own_path(path, path_of(run, directory), "run")
+    return run
+
+
+def load_runs(directory: str | os.PathLike[str]) -> Runs:
+    """Read every record of a campaign, sorted by stream, strategy and seed.
+
+    Parameters
+    ----------
+    directory : path
+        The folder of a campaign.
+
+    Returns
+    -------
+    Runs
+        A list of at least one RunResult, with `Runs.to_frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder holds no record.
+    ValueError
+        If a file there is not a record of this version, contradicts itself, or holds another run than that of its name;
+        the message names it.
+    OSError
+        If there is no permission to read a file or folder there.
+    """
+    paths = _list_records(Path(directory) / "runs")
+    if not paths:
+        folder = Path(directory)
+        got = "none" if folder.is_dir() else "a file" if folder.exists() else "no such folder"
+        raise FileNotFoundError(
+            f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json), as `mlstream run` writes them. "
+            f"Got {got}{_way_to_runs(folder)}"
+        )
+    return Runs(load_run_at(path, directory) for path in paths)
+
+
+def _way_to_runs(folder: Path) -> str:
+    """Return the end of an error: the campaign meant, which lies in a folder with others, or around this one."""
+    below = sorted(folder.iterdir()) if folder.is_dir() else []
+    meant = next(filter(has_runs, [*below, folder.parent, folder.parent.parent]), None)
+    return "." if meant is None else f"; did you mean {meant}?"
+
+
+def has_runs(place: str | os.PathLike[str]) -> bool:
+    """Return whether the folder of a campaign holds the record of a run."""
+    # Others' folders may be closed to us.
+    with suppress(OSError):
+        return bool(_list_records(Path(place) / "runs"))
+    return False
+
+
+def path_of(run: RunResult, directory: str | os.PathLike[str]) -> Path:
+    """Return the path of a record in the folder of its campaign."""
+    return run_path(directory, run.stream, run.strategy, Repetition(run.seed, run.order_seed, run.split_seed))
+
+
+def require_success(results: Sequence[RunResult], directory: str | os.PathLike[str]) -> None:
+    """Raise an error if a run failed, once a campaign has ended.
+
+    Raises
+    ------
+    RuntimeError
+        If a run failed: how many did, why the first one did, and the file that keeps its traceback.
+    """
+    failed = [result for result in results if result.status == "failed"]
+    if failed:
+        raise failures(failed[0].error, len(failed), len(results), path_of(failed[0], directory), "runs")
+
+
+def load_selection(path: str | os.PathLike[str]) -> SelectionRecord:
+    """Read the selection of a run.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a record of this version; the message names it.
+    """
+    return read_record(Path(path), SelectionRecord)
+
+
+def save_card(card: StreamCard, directory: str | os.PathLike[str]) -> Path:
+    """Write the card of a campaign's stream beside its runs, so that a report needs nothing else.
+
+    Parameters
+    ----------
+    card : StreamCard
+        The card.
+    directory : path
+        The folder of a campaign; made if absent.
+
+    Returns
+    -------
+    Path
+        ``directory/streams/<stream>.card.json``.
+    """
+    path = Path(directory) / "streams" / f"{file_name(card.name)}.card.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text_atomically(path, card.model_dump_json(indent=1))
+    return path
+
+
+def load_cards(directory: str | os.PathLike[str]) -> dict[str, StreamCard]:
+    """Read the cards of a campaign's streams.
+
+    Parameters
+    ----------
+    directory : path
+        The folder of a campaign.
+
+    Returns
+    -------
+    dict
+        Name of the stream -> card.
+    """
+    cards = [read_record(path, StreamCard) for path in sorted(Path(directory).glob("streams/*.card.json"))]
+    return {card.name: card for card in cards}
+
+
+def _list_records(runs: Path) -> list[Path]:
+    """List files, sorted; `Path.glob` would skip folders without permission to read."""
+    folders = sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
+    return [path for folder in folders for path in sorted(folder.iterdir()) if path.suffix == ".json"]

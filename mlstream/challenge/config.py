@@ -13,12 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, mode
 from mlstream._files import read_bounded
 from mlstream._toml import parse_toml
 from mlstream._validation_errors import describe_error
-from mlstream.challenge.scoring.metric import MetricName
 
 # Far more than the names of the tasks of any stream need.
 MAX_FILE_BYTES = 2**20
 _MAX_NAME = 100
 
+MetricName = Literal["nce", "ba_macro", "rmse", "precision_at_k", "pw_js"]
 Names = tuple[Annotated[str, Strict(), Field(min_length=1)], ...]
 Flag = Annotated[bool, Strict()]
 Whole = Annotated[int, Strict()]

@@ -17,13 +17,13 @@ from mlstream.challenge.errors import InvalidSubmission, PhaseClosed, ScoringFai
 from mlstream.challenge.folder import OrganiserFolder, require_private
 from mlstream.challenge.manifest import Manifest, read_manifest
 from mlstream.challenge.release import release_truth
-from mlstream.challenge.replies import AuditReport, BoardRow, Reply, Reservation, TeamEntry, TeamStatus
+from mlstream.challenge.replies import AuditReport, BoardRow, Phase, Reply, Reservation, TeamEntry, TeamStatus
 from mlstream.challenge.scoring.pool import ScoringPool
 from mlstream.challenge.scoring.ranking import FinalRanking
 from mlstream.challenge.state.audit import audit_challenge
 from mlstream.challenge.state.boards import list_teams, make_board, make_history, make_status, require_selectable
 from mlstream.challenge.state.closing import list_selected, read_ranking, record_final, record_ranking, require_end
-from mlstream.challenge.state.phases import Phase, phase_of, require_phase
+from mlstream.challenge.state.phases import phase_of, require_phase
 from mlstream.challenge.state.store import Store, Writing, after_last
 from mlstream.challenge.state.submitting import (
     QueriesWaiting,

@@ -9,7 +9,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from mlstream._files import read_bounded, write_text_atomically
 from mlstream._validation_errors import describe_error
-from mlstream.challenge.scoring.metric import MetricName
+from mlstream.challenge.config import MetricName
 
 Role = Literal["train", "validation", "test", "unseen", "in-distribution"]
 # Roles whose rows are hidden.

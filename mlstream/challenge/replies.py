@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from mlstream.challenge.state.phases import Phase
+Phase = Literal["registration", "development", "selection", "final", "published"]
 
 
 class Reservation(NamedTuple):

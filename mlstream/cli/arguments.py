@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -209,9 +211,22 @@ def parse_delay(text: str) -> int | dict[str, int]:
     return int(text) if text.isdecimal() else parse_numbers_by_name(text, "--delay", int, "a whole number, or ")
 
 
+@contextmanager
+def named_options(options: Mapping[str, str]) -> Iterator[None]:
+    """Let errors name the options that were typed instead of the parameters, the keys."""
+    try:
+        yield
+    except ValueError as error:
+        message = str(error)
+        for name, option in options.items():
+            # Names of one word are also words: they are replaced only as the subject of the message.
+            pattern = rf"\b{name}\b" if "_" in name else rf"^{name}(?= must\b)"
+            message = re.sub(pattern, option, message)
+        raise ValueError(message) from error
+
+
 def parse_introductions(text: str) -> list[list[str]] | dict[str, Any]:
     """Read the labels that each task introduces; a published order also has a hierarchy and shares."""
-    from mlstream.cli.generator_commands import named_options
     from mlstream.generators import published_order
 
     if text.endswith(".json"):

@@ -42,6 +42,11 @@ _WIDEST_HEAT_MAP = 101
 _WIDTH_WITHOUT_TERMINAL = 140
 
 
+def announce(what: str) -> None:
+    """Print what is run, before the imports and the compilation, which take seconds."""
+    print_line(f"Running {what}.")
+
+
 def print_line(message: str) -> None:
     """Print a line."""
     Console(soft_wrap=True, highlight=False, markup=False).print(message)

@@ -14,7 +14,6 @@ from mlstream.cli.arguments import require_folder
 from mlstream.cli.completion import complete_detectors, complete_strategies, complete_streams
 from mlstream.cli.interrupts import InterruptionError
 from mlstream.cli.options import OF_DETECTIONS, read_options, with_options
-from mlstream.cli.running import announce
 
 if TYPE_CHECKING:
     from mlstream.records.detection_record import Detection
@@ -71,8 +70,12 @@ def detect(
     require_folder(output, "--output")
     if files := [name for name in sources if name.endswith(".toml")]:
         raise ValueError(f"STREAMS must be streams; `mlstream run {files[0]}` runs a campaign file. Got {files[0]}.")
+    from mlstream.cli import console
+
     if not quiet:
-        announce(f"{', '.join(detectors)} on {', '.join(learners)} on {', '.join(sources)}; records go to {output}")
+        console.announce(
+            f"{', '.join(detectors)} on {', '.join(learners)} on {', '.join(sources)}; records go to {output}"
+        )
     from mlstream.cli.strategy_texts import parse_detectors, parse_strategies
     from mlstream.publishing.named_streams import open_named
     from mlstream.records.detection_record import require_detected

@@ -6,9 +6,7 @@ runs or shows its help, because importing the generators takes half a second.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature
 from types import MappingProxyType
@@ -27,6 +25,7 @@ from mlstream.cli.arguments import (
     SeparatorSign,
     SourceName,
     StreamPath,
+    named_options,
     open_stream,
     open_table,
     parse_delay,
@@ -226,17 +225,3 @@ def _open_inputs(source: Source, typed: Mapping[str, Any]) -> tuple[Any, ...]:
     if source == "table":
         return (open_table(typed["source"], *(typed[one.name] for one in _READING)),)
     return (open_stream(typed["source"]),) if source == "stream" else ()
-
-
-@contextmanager
-def named_options(options: Mapping[str, str]) -> Iterator[None]:
-    """Let errors name the options that were typed instead of the parameters, the keys."""
-    try:
-        yield
-    except ValueError as error:
-        message = str(error)
-        for name, option in options.items():
-            # Names of one word are also words: they are replaced only as the subject of the message.
-            pattern = rf"\b{name}\b" if "_" in name else rf"^{name}(?= must\b)"
-            message = re.sub(pattern, option, message)
-        raise ValueError(message) from error

@@ -63,7 +63,7 @@ def publish(
     itself with --force.
     """
     from mlstream.cli import console
-    from mlstream.cli.generator_commands import named_options
+    from mlstream.cli.arguments import named_options
     from mlstream.publishing.folder import publish as publish_stream
 
     with named_options(FLAGS):

@@ -119,8 +119,10 @@ def _run_streams(
     """Run strategies on streams by the options that were typed."""
     if output is None:
         raise ValueError("--output must name the folder of the records. Got nothing.")
+    from mlstream.cli import console
+
     if not quiet:
-        announce(f"{', '.join(strategies)} on {', '.join(sources)}; records go to {output}")
+        console.announce(f"{', '.join(strategies)} on {', '.join(sources)}; records go to {output}")
     from mlstream.cli.strategy_texts import parse_strategies
     from mlstream.evaluation.cpu_ledger import cpu_part
     from mlstream.publishing.named_streams import open_named
@@ -135,10 +137,11 @@ def _run_file(
     path: Path, output: Path | None, changed: dict[str, Any], typed: Sequence[str], *, quiet: bool, ended: Events
 ) -> tuple[Sequence[RunResult], Path]:
     """Run a campaign file, and write its report."""
-    if not quiet:
-        announce(str(path))
-    from mlstream.campaign.config import DetectionConfig, load_config
     from mlstream.cli import console
+
+    if not quiet:
+        console.announce(str(path))
+    from mlstream.campaign.config import DetectionConfig, load_config
     from mlstream.evaluation.cpu_ledger import cpu_part
     from mlstream.publishing.named_streams import open_named
     from mlstream.reporting.report import report as write_report
@@ -208,13 +211,6 @@ def _as_run(path: Path, config: CampaignConfig, changed: dict[str, Any]) -> str:
     if "decision" in config.model_fields_set:
         raise ValueError(f"{path} must leave decision out where --decision is typed. Got both.")
     return f'decision = "{changed["decision"]}"\n{text}'
-
-
-def announce(what: str) -> None:
-    """Print what is run, before the imports and the compilation, which take seconds."""
-    from mlstream.cli import console
-
-    console.print_line(f"Running {what}.")
 
 
 @contextmanager

@@ -15,10 +15,10 @@ from mlstream.cli.arguments import (
     SeparatorSign,
     SourceName,
     file_option,
+    named_options,
     open_table,
     require_new,
 )
-from mlstream.cli.generator_commands import named_options
 
 _PICTURES = (".png", ".svg", ".pdf")
 

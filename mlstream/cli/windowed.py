@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, cast
 
 import typer
 
-from mlstream.cli.arguments import Force, Seed, file_option, parse_file, parse_names, require_new
-from mlstream.cli.generator_commands import named_options, option_of
+from mlstream.cli.arguments import Force, Seed, file_option, named_options, parse_file, parse_names, require_new
+from mlstream.cli.generator_commands import option_of
 
 _TABLES = (".arff", ".arff.gz", ".csv", ".csv.gz", ".parquet")
 _SAME_NAME = "time by every horizon benign columns text categories max_values numbers statistics clock max_delay"

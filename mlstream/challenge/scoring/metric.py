@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from metrics import ba_macro, nce, precision_at_k, pw_js, rmse
-
-MetricName = Literal["nce", "ba_macro", "rmse", "precision_at_k", "pw_js"]
+from mlstream.challenge.config import MetricName
 
 Array: TypeAlias = npt.NDArray[Any]
 # (truth, probabilities, mask, eps, k) -> score

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from mlstream.challenge.scoring.metric import ChallengeMetric, MetricName
+from mlstream.challenge.config import MetricName
+from mlstream.challenge.scoring.metric import ChallengeMetric
 
 _LEVELS = (2.5, 97.5)
 

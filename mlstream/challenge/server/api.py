@@ -10,10 +10,9 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, Field
 
 from mlstream.challenge.errors import InvalidSubmission, UnknownSubmission, UnknownToken
-from mlstream.challenge.replies import Reservation
+from mlstream.challenge.replies import Phase, Reservation
 from mlstream.challenge.server.host import Host
 from mlstream.challenge.server.uploads import reserve_body
-from mlstream.challenge.state.phases import Phase
 
 router = APIRouter(prefix="/api")
 _bearer = HTTPBearer(auto_error=False, description="The token that `mlstream challenge join` printed.")

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.errors import PhaseClosed, ScoringFailed
+from mlstream.challenge.replies import Phase
 from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.scoring.ranking import Candidate, FinalRanking, RankedTeam, rank_teams
 from mlstream.challenge.scoring.scorer import FinalScores
 from mlstream.challenge.state.boards import find_selected
-from mlstream.challenge.state.phases import Phase
 from mlstream.challenge.state.store import Reading, Writing
 from mlstream.challenge.state.submitting import submission_row
 from mlstream.challenge.state.teams import names_of, roots_of

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
 
 from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.errors import PhaseClosed
+from mlstream.challenge.replies import Phase
 from mlstream.challenge.state.store import Reading
-
-Phase = Literal["registration", "development", "selection", "final", "published"]
 
 
 def phase_of(state: Reading, config: ChallengeConfig, now: datetime) -> Phase:

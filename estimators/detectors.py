@@ -5,7 +5,6 @@ Detectors are imported when they are made: names and summaries can be listed at 
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
@@ -54,7 +53,9 @@ def make_detector(name: str, **parameters: Any) -> Any:
         near = get_close_matches(name, DETECTORS, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
         raise ValueError(f"The name of a detector must be one of {', '.join(DETECTORS)}. Got {name!r} instead{hint}")
-    build = getattr(import_module("estimators.drift"), name)
+    from estimators import drift
+
+    build = getattr(drift, name)
     known = build().get_params(deep=False)
     for parameter in parameters:
         if parameter not in known:

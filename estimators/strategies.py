@@ -4,14 +4,13 @@ Names are those of Peuzet et al. (EGC 2025), those of learners of the field, suc
 of ours: ContextWindow, StreamRidge and Stack.
 The oracle of Peuzet et al. returns the truth: it is not a learner, and not listed here.
 
-Learners are imported when they are built: names, summaries and grids can be listed at once.
+Learners are imported when the first one is built: names, summaries and grids can be listed at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -171,7 +170,9 @@ def _of(name: str, **fixed: Any) -> Build:
     """Return what builds a learner of this package, with parameters of the strategy that differ from its defaults."""
 
     def build(**parameters: Any) -> StreamClassifier:
-        learner: StreamClassifier = getattr(import_module("estimators"), name)(**(fixed | parameters))
+        from estimators import _learners
+
+        learner: StreamClassifier = getattr(_learners, name)(**(fixed | parameters))
         return learner
 
     return build

@@ -7,8 +7,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import has_fit_parameter
 
 from estimators._failed_calls import DivergedError
@@ -21,15 +19,6 @@ from estimators.meta._wrapped import in_threads
 from estimators.replay._kept_rows import KeptRows, take
 
 Seed = Callable[[int], Any]
-# these predict each row by itself, so that its bits do not depend on the rows predicted with it
-ROW_BY_ROW = (
-    StreamClassifier,
-    DecisionTreeClassifier,
-    DummyClassifier,
-    ExtraTreesClassifier,
-    HistGradientBoostingClassifier,
-    RandomForestClassifier,
-)
 
 
 class Models(NamedTuple):
@@ -57,7 +46,7 @@ class Models(NamedTuple):
 
     def predict_proba_each(self, X: Features) -> Array:
         """Return what `predict_proba` does for each row alone, to the last bit."""
-        if all(isinstance(model, ROW_BY_ROW) for _, model in self.fitted) or X.shape[0] < 2:
+        if all(_predicts_row_by_row(model) for _, model in self.fitted) or X.shape[0] < 2:
             return self.predict_proba(X)
         return np.concatenate([self.predict_proba(X[i : i + 1]) for i in range(X.shape[0])])
 
@@ -159,3 +148,13 @@ def _one_hot(decided: Array, classes: Any, n_columns: int) -> Array:
         return decided.astype(np.float64)
     positions = np.searchsorted(classes, decided)
     return np.eye(max(n_columns, len(classes)))[positions]
+
+
+def _predicts_row_by_row(model: object) -> bool:
+    """Return whether the bits of a prediction do not depend on the rows predicted with it."""
+    # These imports take a tenth of a second.
+    from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.tree import DecisionTreeClassifier
+
+    trees = DecisionTreeClassifier, ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+    return isinstance(model, (StreamClassifier, DummyClassifier, *trees))

@@ -21,14 +21,14 @@ from river import stream as river_stream
 from scipy import sparse
 from scipy.io import arff as scipy_arff
 
-from mlstream.card_model import GeneratorCard, ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save
 from mlstream.formats.arff.reader import parse_arff
 from mlstream.formats.arff.writer import format_arff
 from mlstream.formats.csv_tables import format_csv, read_csv
-from mlstream.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
+from mlstream.streams.card_model import GeneratorCard, ScenarioCard
+from mlstream.streams.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
 
 RNG = np.random.default_rng(0)
 N_DENSE, N_SPARSE = sized((43_907, 19_300), (200, 200))

@@ -21,7 +21,7 @@ from mlstream.data.datasets import load_dataset
 from mlstream.generators import drifting_stream, multiplier_rows, multiplier_stream, scenario_stream, task_stream
 from mlstream.generators.from_tables.clustering import cluster_label_sets
 from mlstream.generators.from_tables.spherical_kmeans import spherical_kmeans
-from mlstream.stream import Indicator
+from mlstream.streams.stream import Indicator
 
 SHARED = Path(os.environ.get("MLSTREAM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 N_ROWS, N_LABELS, N_LABEL_SETS, CARDINALITY = sized(43_907, 600), 101, sized(6_555, 200), 4.376

@@ -25,7 +25,7 @@ from one_row_peers import PEERS, Step
 from scipy import sparse
 
 from estimators import STRATEGIES, make_strategy
-from estimators.base import StreamClassifier
+from estimators.contract.base import StreamClassifier
 from mlstream import load_dataset
 from mlstream.generators import multiplier_stream
 

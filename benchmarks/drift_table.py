@@ -16,7 +16,7 @@ from estimators import StreamRidgeClassifier, make_strategy
 from estimators.ridge._concepts import Concepts
 from metrics import ba_macro
 from mlstream.generators import drifting_stream
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 KINDS = ("tree", "rbf", "hyperplane")
 # Six visits of about 1,666 rows, to three concepts twice; or one concept all the time.

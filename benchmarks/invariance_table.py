@@ -13,7 +13,7 @@ from harness import sized
 from estimators import InvariantLogisticClassifier, make_strategy
 from metrics import nce
 from mlstream.generators import environment_stream, invariant_features
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 # The default strength was chosen on the seeds 0 to 2, by scores in unseen environments: the tables need other streams.
 SEEDS = range(100, 100 + sized(5, 1))

@@ -19,11 +19,11 @@ from harness import sized
 from sklearn.base import clone
 
 from estimators import PrevalenceThreshold, StreamRidgeClassifier
-from estimators.base import StreamClassifier
+from estimators.contract.base import StreamClassifier
 from metrics import acc, ba_macro, nce, precision_at_k, rmse
 from mlstream.evaluation.run import precision_k
 from mlstream.publishing.named_streams import open_named
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 TABLE = Path(__file__).parent / "reproduction" / "corrected_table.toml"
 COLUMNS = ("BA", "ACC", "RMSE", "P@k", "NCE", "us/row")

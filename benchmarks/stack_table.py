@@ -14,7 +14,7 @@ from mlstream import evaluate
 from mlstream.generators import drifting_stream
 from mlstream.publishing.presets import list_presets, make_preset
 from mlstream.reporting.costs import cpu_time_s
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 SCORES = ("ba_macro", "acc_mean", "rmse", "precision_at_k")
 PATTERNS: Mapping[str, Mapping[str, Any]] = {

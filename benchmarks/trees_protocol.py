@@ -13,7 +13,7 @@ from harness import machine, sized, versions
 from estimators.strategies import STRATEGIES, make_strategy
 from mlstream import evaluate
 from mlstream.generators import task_stream
-from mlstream.stream import Dataset
+from mlstream.streams.stream import Dataset
 
 NAMES = [name for name in ("BR_HT", "LC_HT", "CC_HT", "iSOUPtree", "BR_random_forest") if name in STRATEGIES]
 N_TOPICS = 40

@@ -7,8 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from estimators._failed_calls import DivergedError
-    from estimators.base import StreamClassifier
     from estimators.baselines import (
         LastLabelsClassifier,
         MeanLabelsClassifier,
@@ -17,6 +15,8 @@ if TYPE_CHECKING:
         PriorLabelsClassifier,
     )
     from estimators.checks import stream_checks
+    from estimators.contract.base import StreamClassifier
+    from estimators.contract.failed_calls import DivergedError
     from estimators.ensembles.adwin_bagging import ADWINBaggingClassifier
     from estimators.ensembles.adwin_boosting import ADWINBoostingClassifier
     from estimators.ensembles.coordinate_boosting import OnlineCoordinateBoosting
@@ -59,10 +59,10 @@ if TYPE_CHECKING:
     from estimators.trees.multilabel_adaptive_tree import MultiLabelHoeffdingAdaptiveTreeClassifier
 
 _HOMES = {
-    "estimators._failed_calls": ("DivergedError",),
+    "estimators.contract.failed_calls": ("DivergedError",),
     "estimators.trees.adaptive_random_forest": ("AdaptiveRandomForestClassifier",),
     "estimators.trees.adaptive_tree": ("HoeffdingAdaptiveTreeClassifier",),
-    "estimators.base": ("StreamClassifier",),
+    "estimators.contract.base": ("StreamClassifier",),
     "estimators.baselines": (
         "LastLabelsClassifier",
         "MeanLabelsClassifier",

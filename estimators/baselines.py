@@ -6,12 +6,12 @@ import numpy as np
 from sklearn.utils import Tags
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._new_labels import OnNewLabels
-from estimators._prevalence import MEMORY, Prevalence, require_rule
-from estimators._targets import has_unknown
 from estimators._typing import Array
-from estimators._validation import Features, is_sparse
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.new_labels import OnNewLabels
+from estimators.contract.prevalence import MEMORY, Prevalence, require_rule
+from estimators.contract.targets import has_unknown
+from estimators.contract.validation import Features, is_sparse
 from estimators.neighbours._window import DenseWindow, Metric, SparseWindow, Tail, blocks
 from metrics._validation import require_choice, require_integer
 

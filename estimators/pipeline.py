@@ -12,13 +12,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from estimators._composition import Composition
-from estimators._locks import lock_of
-from estimators._new_labels import OnNewLabels, grown
-from estimators._targets import ClassTarget, as_table
 from estimators._typing import Array
-from estimators._validation import Features, is_sparse
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.composition import Composition
+from estimators.contract.locks import lock_of
+from estimators.contract.new_labels import OnNewLabels, grown
+from estimators.contract.targets import ClassTarget, as_table
+from estimators.contract.validation import Features, is_sparse
 
 
 class StreamPipeline(Composition, StreamClassifier):

@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from estimators._new_labels import OnNewLabels
-    from estimators.base import StreamClassifier
+    from estimators.contract.base import StreamClassifier
+    from estimators.contract.new_labels import OnNewLabels
 
 Grid = Mapping[str, tuple[Any, ...]]
 Build: TypeAlias = "Callable[..., StreamClassifier]"
@@ -93,7 +93,7 @@ def make_strategy(name: str, *, on_new_labels: OnNewLabels = "error", **paramete
     _set_others(name, learner, {parameter: value for parameter, value in parameters.items() if parameter not in own})
     if on_new_labels == "error":
         return learner
-    from estimators._new_labels import require_known_choice, set_choice
+    from estimators.contract.new_labels import require_known_choice, set_choice
 
     require_known_choice(on_new_labels)
     if not learner._can_grow():

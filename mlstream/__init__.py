@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from mlstream.campaign.config import load_config
     from mlstream.campaign.detection import run_detections
     from mlstream.campaign.search import Search
-    from mlstream.card_model import StreamCard, load_card
     from mlstream.cards.terms import with_terms
     from mlstream.data.datasets import fetch_dataset, iter_dataset, load_dataset
     from mlstream.data.event_files import read_events, write_events
@@ -31,10 +30,11 @@ if TYPE_CHECKING:
     from mlstream.records.run_files import load_runs
     from mlstream.records.run_record import RunResult, Runs
     from mlstream.reporting.report import report
-    from mlstream.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
+    from mlstream.streams.card_model import StreamCard, load_card
+    from mlstream.streams.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
 
 _HOMES = {
-    "mlstream.card_model": ("StreamCard", "load_card"),
+    "mlstream.streams.card_model": ("StreamCard", "load_card"),
     "mlstream.cards.terms": ("with_terms",),
     "mlstream.data.datasets": ("fetch_dataset", "iter_dataset", "load_dataset"),
     "mlstream.data.event_files": ("read_events", "write_events"),
@@ -56,7 +56,7 @@ _HOMES = {
     "mlstream.campaign.search": ("Search",),
     "mlstream.interop.mlflow": ("track",),
     "mlstream.publishing.folder": ("publish", "regenerate", "verify"),
-    "mlstream.stream": ("Dataset", "EvaluationSet", "Experience", "Stream", "StreamParts", "Task"),
+    "mlstream.streams.stream": ("Dataset", "EvaluationSet", "Experience", "Stream", "StreamParts", "Task"),
 }
 
 __all__ = [

@@ -21,16 +21,16 @@ WRITES_ONLY = {"dumps", "HIGHEST_PROTOCOL", "PicklingError"}
 # They import modules of ours by names that stand in our own code, or unpickle what they have just pickled.
 HARMLESS = {
     "estimators/__init__.py",
-    "estimators/_new_label_checks.py",
-    "estimators/_one_row_checks.py",
-    "estimators/checks.py",
+    "estimators/checks/_new_label_checks.py",
+    "estimators/checks/_one_row_checks.py",
+    "estimators/checks/__init__.py",
     "estimators/detectors.py",
     "estimators/strategies.py",
     "mlstream/__init__.py",
     "mlstream/challenge/__init__.py",
     "mlstream/generators/__init__.py",
     "mlstream/interop/__init__.py",
-    "mlstream/stream.py",
+    "mlstream/streams/stream.py",
 }
 
 

@@ -53,7 +53,7 @@ class Finding(NamedTuple):
 def check_file(path: Path) -> list[Finding]:
     """Return the findings of one file, in the order of lines."""
     text = path.read_text(encoding="utf-8")
-    found = check_page(text) if path.suffix in PAGES else check_code(text, is_command=path.parent.name == "cli")
+    found = check_page(text) if path.suffix in PAGES else check_code(text, is_command="cli" in path.parts)
     return [Finding(path, line, message) for line, message in sorted(found)]
 
 

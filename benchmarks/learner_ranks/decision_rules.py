@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from mlstream.evaluation.label_space import learning_view
 from mlstream.evaluation.predictions import Predictions
-from mlstream.stream import Indicator, Mask, Stream
+from mlstream.streams.stream import Indicator, Mask, Stream
 
 RULES = ("own", "half", "prevalence")
 

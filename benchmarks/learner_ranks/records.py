@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from benchmarks.learner_ranks.boards import Makers, Part, boards
 from benchmarks.learner_ranks.measure import prepare
 from estimators import make_strategy
-from mlstream._files import write_text_atomically
+from mlstream._support.files import write_text_atomically
 
 
 class Record(NamedTuple):

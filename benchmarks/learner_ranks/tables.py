@@ -18,7 +18,7 @@ from benchmarks.learner_ranks.ranks import (
     make_table,
 )
 from benchmarks.learner_ranks.records import Record
-from mlstream._files import write_text_atomically
+from mlstream._support.files import write_text_atomically
 
 SIGNIFICANT = 0.05
 TEST_HEADS = ("Score", "Sources", "First", "Second", "Friedman p", "Critical difference", "p", "Worse")

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
-from estimators._locks import Locked, lock_of
 from estimators._typing import Array
+from estimators.contract.locks import Locked, lock_of
 from estimators.drift._checks import ValueRange, check_value, check_values
 from estimators.drift._kernels.signals import DRIFT, NONE, WARNING
 

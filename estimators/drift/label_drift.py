@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
 
-from estimators._locks import Locked, lock_of
 from estimators._typing import Array
-from estimators._validation import check_label_mask
+from estimators.contract.locks import Locked, lock_of
+from estimators.contract.validation import check_label_mask
 from estimators.drift._checks import check_values
 from estimators.drift._kernels.signals import DRIFT, WARNING
 from estimators.drift.adwin import ADWIN

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
 
-from estimators._locks import Locked, lock_of
+from estimators.contract.locks import Locked, lock_of
 from estimators.drift._checks import check_values, whole
 from estimators.drift._kernels.signals import DRIFT
 from estimators.drift.base import DriftDetector, Streams, forget

@@ -5,11 +5,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils import check_random_state
 
-from estimators._locks import lock_of
-from estimators._new_labels import OnNewLabels
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.locks import lock_of
+from estimators.contract.new_labels import OnNewLabels
+from estimators.contract.validation import Features
 from estimators.ensembles._kernels import adwin_ensembles as kernels
 from estimators.linear._rows import NO_WEIGHTS, as_rows, hide, refuse_great
 from estimators.linear.logistic import check_step

@@ -5,9 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from estimators._batching import blocks, dense
 from estimators._typing import Array
-from estimators._validation import Features
+from estimators.contract.batching import blocks, dense
+from estimators.contract.validation import Features
 from estimators.ensembles._kernels import boosted_models, boosted_trees
 from estimators.ensembles._kernels.coordinate_boosting import Answers, grown, new_boosting, new_votes
 from estimators.linear._kernels import logistic

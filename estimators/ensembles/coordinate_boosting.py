@@ -4,11 +4,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from estimators._locks import lock_of
-from estimators._new_labels import OnNewLabels
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.locks import lock_of
+from estimators.contract.new_labels import OnNewLabels
+from estimators.contract.validation import Features
 from estimators.ensembles._boosted import BoostedModels, BoostedTrees
 from estimators.ensembles._kernels.coordinate_boosting import Answers
 from estimators.linear._rows import hide

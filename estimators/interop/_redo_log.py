@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from estimators._typing import Array
-from estimators._validation import Features
+from estimators.contract.validation import Features
 
 Chunk = tuple[Features, Array, Array | None]
 LearnChunk = Callable[[Any, Features, Array, Array | None], None]

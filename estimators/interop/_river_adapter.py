@@ -7,11 +7,11 @@ import numpy as np
 from river import base
 from sklearn.base import clone
 
-from estimators._failed_calls import unchanged_on_error
-from estimators._locks import Locked, lock_of
-from estimators._new_labels import grows
 from estimators._typing import Array
 from estimators.baselines import MeanLabelsClassifier
+from estimators.contract.failed_calls import unchanged_on_error
+from estimators.contract.locks import Locked, lock_of
+from estimators.contract.new_labels import grows
 from estimators.interop._river_rows import RiverRows, as_rows, keys_of, positions_of, table_of, to_frame
 
 

@@ -7,10 +7,10 @@ import numpy as np
 from river import base
 from sklearn.base import clone
 
-from estimators._failed_calls import unchanged_on_error
-from estimators._locks import Locked, lock_of
 from estimators._typing import Array
 from estimators.baselines import NearestRowClassifier
+from estimators.contract.failed_calls import unchanged_on_error
+from estimators.contract.locks import Locked, lock_of
 from estimators.interop._river_rows import RiverRows, as_rows, positions_of, to_frame, to_series
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from river.utils import dataframe
 
-from estimators._failed_calls import unchanged_on_error
 from estimators._typing import Array
-from estimators.base import StreamClassifier
+from estimators.contract.base import StreamClassifier
+from estimators.contract.failed_calls import unchanged_on_error
 
 _TRUTH = {"true": 1.0, "false": 0.0}
 

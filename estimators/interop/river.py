@@ -8,10 +8,10 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._targets import LabelTarget
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.targets import LabelTarget
+from estimators.contract.validation import Features
 from estimators.interop._redo_log import RedoLog
 from metrics._validation import require_choice
 

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from estimators._typing import Array
-from estimators._validation import Features
+from estimators.contract.validation import Features
 
 # Power iterations for the largest curvature; logistic curvature is at most a quarter, so that an estimate suffices.
 _POWER_STEPS = 20

@@ -8,11 +8,11 @@ import numpy as np
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from estimators._batching import blocks, dense
-from estimators._blas_threads import one_thread
 from estimators._typing import Array
-from estimators._validation import Features, is_sparse
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.batching import blocks, dense
+from estimators.contract.blas_threads import one_thread
+from estimators.contract.validation import Features, is_sparse
 from estimators.invariance._kept_rows import KeptRows, join, random_priority, sample
 from estimators.invariance._objectives import Problem, fit_label
 from metrics._validation import require_choice

@@ -5,8 +5,8 @@ from scipy import sparse
 
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask
+from estimators.contract.base import Mask
+from estimators.contract.validation import Features
 from estimators.linear._kernels.rows import Rows
 
 NO_STARTS = np.zeros(0, np.int64)

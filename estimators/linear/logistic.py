@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from estimators._new_labels import OnNewLabels
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.new_labels import OnNewLabels
+from estimators.contract.validation import Features
 from estimators.linear._kernels import logistic
 from estimators.linear._rows import NO_WEIGHTS, as_rows, hide, refuse_great
 from metrics._validation import check_number

@@ -5,8 +5,8 @@ from typing import NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from estimators._row_codes import COUNTS
 from estimators._typing import Array
+from estimators.contract.row_codes import COUNTS
 from estimators.meta._kernels.context import NEW, NO_ROW, SEEN, SEEN_WHEN_DUE, label_keys, place, task_keys
 from estimators.replay._kept_rows import KeptRows, blank, replaced, take, widened
 

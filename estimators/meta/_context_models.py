@@ -9,12 +9,12 @@ from sklearn.base import is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import has_fit_parameter
 
-from estimators._failed_calls import DivergedError
-from estimators._row_codes import COUNTS
-from estimators._seeding import clone_with_seed
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import StreamClassifier
+from estimators.contract.base import StreamClassifier
+from estimators.contract.failed_calls import DivergedError
+from estimators.contract.row_codes import COUNTS
+from estimators.contract.seeding import clone_with_seed
+from estimators.contract.validation import Features
 from estimators.meta._wrapped import in_threads
 from estimators.replay._kept_rows import KeptRows, take
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from estimators._typing import Array
-from estimators._validation import Features
+from estimators.contract.validation import Features
 
 LabelSet = frozenset[int]
 

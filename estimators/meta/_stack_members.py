@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._seeding import clone_with_seed
-from estimators._targets import as_table
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier, fails_late
+from estimators.contract.base import Mask, StreamClassifier, fails_late
+from estimators.contract.seeding import clone_with_seed
+from estimators.contract.targets import as_table
+from estimators.contract.validation import Features
 from estimators.meta.binary_relevance import BinaryRelevance
 
 Members = list[tuple[str, StreamClassifier]]

@@ -8,11 +8,11 @@ import joblib
 import numpy as np
 from sklearn.utils import get_tags
 
-from estimators._seeding import clone_with_seed
 from estimators._typing import Array
-from estimators._unknown_labels import runs
-from estimators._validation import Features
-from estimators.base import StreamClassifier
+from estimators.contract.base import StreamClassifier
+from estimators.contract.seeding import clone_with_seed
+from estimators.contract.unknown_labels import runs
+from estimators.contract.validation import Features
 from estimators.trees._tree_bank import SKIP, TreeBank, has_bank
 
 Prediction = tuple[Array, Array]

@@ -7,10 +7,10 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
-from estimators._new_labels import OnNewLabels
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.new_labels import OnNewLabels
+from estimators.contract.validation import Features
 from estimators.meta._wrapped import Member, Prediction, in_threads, infer_each, make_members, takes_sparse
 from estimators.trees._tree_bank import SKIP, TreeBank, codes_of, decide, has_bank
 from metrics._validation import require_choice

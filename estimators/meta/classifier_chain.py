@@ -7,10 +7,10 @@ from scipy import sparse
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
-from estimators._new_labels import OnNewLabels, growth_state
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.new_labels import OnNewLabels, growth_state
+from estimators.contract.validation import Features
 from estimators.meta._wrapped import (
     Member,
     Prediction,

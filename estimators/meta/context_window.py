@@ -9,12 +9,12 @@ from numpy.random import RandomState
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
-from estimators._new_labels import OnNewLabels
-from estimators._parameters import check_number
-from estimators._row_codes import COUNTS, encode_labels
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier, check_precision
+from estimators.contract.base import Mask, StreamClassifier, check_precision
+from estimators.contract.new_labels import OnNewLabels
+from estimators.contract.parameters import check_number
+from estimators.contract.row_codes import COUNTS, encode_labels
+from estimators.contract.validation import Features
 from estimators.meta._context import POLICIES, Context, Schedule
 from estimators.meta._context_models import Fit, Models, require_classifier, require_weights
 from estimators.meta._wrapped import takes_sparse

@@ -8,14 +8,14 @@ from numpy.random import RandomState
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
-from estimators._batching import blocks
-from estimators._failed_calls import DivergedError, check_not_diverged
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._seeding import clone_with_seed
-from estimators._targets import as_table
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.batching import blocks
+from estimators.contract.failed_calls import DivergedError, check_not_diverged
+from estimators.contract.seeding import clone_with_seed
+from estimators.contract.targets import as_table
+from estimators.contract.validation import Features
 from estimators.meta._kernels.least_squares import add_products, combine, rescale
 from estimators.meta._stack_members import predict_all
 from estimators.meta._wrapped import takes_sparse

@@ -8,11 +8,11 @@ from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._locks import lock_of
-from estimators._targets import has_unknown
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.locks import lock_of
+from estimators.contract.targets import has_unknown
+from estimators.contract.validation import Features
 from estimators.meta._kernels.combining import combine
 from estimators.meta._pruned_sets import LearningStep, PrunedSets
 from estimators.meta._wrapped import Prediction, infer_each, make_members, takes_sparse

@@ -7,14 +7,14 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
-from estimators._composition import Composition
-from estimators._failed_calls import check_not_diverged
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._new_labels import OnNewLabels, grown
-from estimators._parameters import check_number
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.composition import Composition
+from estimators.contract.failed_calls import check_not_diverged
+from estimators.contract.new_labels import OnNewLabels, grown
+from estimators.contract.parameters import check_number
+from estimators.contract.validation import Features
 from estimators.meta._kernels.mixing import mix, mix_then_weigh
 from estimators.meta._row_sample import RowSample, log_likelihoods
 from estimators.meta._stack_members import (

@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import Tags
 
-from estimators._prevalence import FOLLOW, MEMORY, Prevalence, one_hot, require_rule
-from estimators._targets import as_table
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.prevalence import FOLLOW, MEMORY, Prevalence, one_hot, require_rule
+from estimators.contract.targets import as_table
+from estimators.contract.validation import Features
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.replay._meta_base import OuterClassifier, begin_inner
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from estimators._parameters import check_number
+from estimators.contract.parameters import check_number
 from estimators.neighbours._kernels.sizes import Options
 from metrics._validation import require_choice, require_integer
 

@@ -5,8 +5,8 @@ from typing import ClassVar
 import numpy as np
 
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.validation import Features
 from estimators.neighbours._kernels.self_adjusting import predict_then_learn_rows
 from estimators.neighbours._options import check_options, count_candidates
 from estimators.neighbours._state import new_room, new_state, with_more_labels, with_room

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from estimators._typing import Array
-from estimators._validation import Features
+from estimators.contract.validation import Features
 from estimators.neighbours._kernels import nearest
 
 BLOCK = 1024

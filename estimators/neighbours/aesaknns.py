@@ -6,11 +6,11 @@ import numpy as np
 from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
-from estimators._new_labels import OnNewLabels
-from estimators._parameters import check_number
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.new_labels import OnNewLabels
+from estimators.contract.parameters import check_number
+from estimators.contract.validation import Features
 from estimators.neighbours._kernels.ensemble import Rules, Votes
 from estimators.neighbours._member import NO_VOTES, Member, Plan, Rows, draw_features
 from estimators.neighbours._options import check_options

@@ -2,8 +2,8 @@
 
 from typing import ClassVar, Literal
 
-from estimators._new_labels import OnNewLabels
 from estimators._typing import Array
+from estimators.contract.new_labels import OnNewLabels
 from estimators.neighbours._self_adjusting import SelfAdjustingClassifier
 from metrics._validation import require_integer
 

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from estimators._new_labels import OnNewLabels
+from estimators.contract.new_labels import OnNewLabels
 from estimators.neighbours._self_adjusting import SelfAdjustingClassifier
 from metrics._validation import require_integer
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from estimators._locks import lock_of
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import StreamClassifier
+from estimators.contract.base import StreamClassifier
+from estimators.contract.locks import lock_of
+from estimators.contract.validation import Features
 from estimators.networks._kernels.state import STEPS
 from estimators.networks._network_state import State
 from estimators.networks._torch_network import as_module

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from estimators._failed_calls import DivergedError
-from estimators._parameters import NUMBERS, PRECISIONS
+from estimators.contract.failed_calls import DivergedError
+from estimators.contract.parameters import NUMBERS, PRECISIONS
 from estimators.networks._kernels.state import CodedRows, RunOptions
 from estimators.networks._network_state import LIMIT
 from estimators.networks._torch_network import check_device

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from estimators._row_codes import cast_features, encode_labels
 from estimators._typing import Array
-from estimators._validation import Features
+from estimators.contract.row_codes import cast_features, encode_labels
+from estimators.contract.validation import Features
 from estimators.networks._kernels.state import CodedRows
 
 _NO_INDICES = np.empty(0, np.int32)

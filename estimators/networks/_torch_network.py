@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from estimators._failed_calls import DivergedError
-from estimators._row_codes import COUNTS
 from estimators._typing import Array
+from estimators.contract.failed_calls import DivergedError
+from estimators.contract.row_codes import COUNTS
 from estimators.networks._kernels.adam import B1, B2, EPS
 from estimators.networks._kernels.state import B1_POWER, B2_POWER, STEPS, CodedRows
 from estimators.networks._network_state import State, brought_up_to_date, layers_of

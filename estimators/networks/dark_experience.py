@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from estimators._new_labels import OnNewLabels
-from estimators._parameters import check_number
+from estimators.contract.new_labels import OnNewLabels
+from estimators.contract.parameters import check_number
 from estimators.networks._kernel_context import ReusableContext
 from estimators.networks._kernels.dark_experience import ExperienceWork, run
 from estimators.networks._kernels.state import Batch, CodedRows, Floats, Integers, Network

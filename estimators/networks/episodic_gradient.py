@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from estimators._new_labels import OnNewLabels
+from estimators.contract.new_labels import OnNewLabels
 from estimators.networks._kernel_context import ReusableContext
 from estimators.networks._kernels.episodes import EpisodicWork, run
 from estimators.networks._kernels.state import Batch, CodedRows, Floats, Integers, Network

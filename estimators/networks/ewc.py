@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from estimators._new_labels import OnNewLabels
-from estimators._parameters import check_number
+from estimators.contract.new_labels import OnNewLabels
+from estimators.contract.parameters import check_number
 from estimators.networks._kernels.regularised import Regularisation
 from estimators.networks._network_state import State
 from estimators.networks._regularised_network import RegularisedNetwork

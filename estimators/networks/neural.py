@@ -7,9 +7,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from estimators._new_labels import OnNewLabels, growth_state
 from estimators._typing import Array
-from estimators._validation import Features
+from estimators.contract.new_labels import OnNewLabels, growth_state
+from estimators.contract.validation import Features
 from estimators.networks._kernel_context import ContextCache, Needs
 from estimators.networks._kernels.one_pass import run
 from estimators.networks._kernels.state import LAZY, RATE, CodedRows

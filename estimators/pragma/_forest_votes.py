@@ -9,7 +9,7 @@ from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
-from estimators._validation import Features
+from estimators.contract.validation import Features
 from estimators.pragma._kernels.shrinking import add_shares, shrink
 
 

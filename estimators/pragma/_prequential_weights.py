@@ -6,11 +6,11 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from estimators._failed_calls import check_not_diverged
-from estimators._targets import ClassTarget, as_table
 from estimators._typing import Array
-from estimators._unknown_labels import runs
-from estimators._validation import Features
+from estimators.contract.failed_calls import check_not_diverged
+from estimators.contract.targets import ClassTarget, as_table
+from estimators.contract.unknown_labels import runs
+from estimators.contract.validation import Features
 from estimators.pragma._vote_weights import FittedWeights, shares
 from estimators.pragma._weighted_votes import WeightedVotes, rows_with_a_label
 

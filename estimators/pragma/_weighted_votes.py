@@ -7,11 +7,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
-from estimators._locks import Locked, lock_of
-from estimators._targets import ClassTarget, LabelTarget, Target
 from estimators._typing import Array
-from estimators._unknown_labels import Mask, rows_to_learn
-from estimators._validation import Features
+from estimators.contract.locks import Locked, lock_of
+from estimators.contract.targets import ClassTarget, LabelTarget, Target
+from estimators.contract.unknown_labels import Mask, rows_to_learn
+from estimators.contract.validation import Features
 from estimators.pragma._preferences import Preferences, check_vote_weights
 from estimators.pragma._vote_search import SearchOptions
 from estimators.pragma._vote_weights import FittedWeights, VoteWeighting

@@ -9,11 +9,11 @@ from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from estimators._failed_calls import unchanged_on_error
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._targets import make_target
 from estimators._typing import Array
-from estimators._validation import Features, check_features, is_sparse
+from estimators.contract.failed_calls import unchanged_on_error
+from estimators.contract.targets import make_target
+from estimators.contract.validation import Features, check_features, is_sparse
 from estimators.pragma._forest_votes import ForestVotes, LabelForestsVotes
 from estimators.pragma._vote_search import Search
 from estimators.pragma._vote_weights import shares, unvoted_classes, usable_votes, warn_of_floors, warn_of_unvoted

@@ -7,10 +7,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from estimators._targets import ClassTarget
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.targets import ClassTarget
+from estimators.contract.validation import Features
 from estimators.pragma._preferences import Preferences
 from estimators.pragma._vote_search import Search, SearchOptions
 from estimators.pragma._vote_weights import VoteWeighting, shares

@@ -10,12 +10,12 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from estimators._failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
-from estimators._one_row import as_tables
-from estimators._targets import ClassTarget, make_target
 from estimators._typing import Array
-from estimators._validation import Features, check_features
-from estimators.base import check_precision, fails_late
+from estimators.contract.base import check_precision, fails_late
+from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
+from estimators.contract.one_row import as_tables
+from estimators.contract.targets import ClassTarget, make_target
+from estimators.contract.validation import Features, check_features
 from estimators.pragma._calibration import CALIBRATIONS, Calibration, ClassCalibration
 from estimators.pragma._prequential_weights import PrequentialWeights
 from estimators.pragma._vote_search import Search

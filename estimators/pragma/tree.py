@@ -10,11 +10,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from estimators._failed_calls import unchanged_on_error
-from estimators._locks import Locked, lock_of
-from estimators._targets import ClassTarget
 from estimators._typing import Array
-from estimators._validation import check_sample_weight, errors_in_one_line
+from estimators.contract.failed_calls import unchanged_on_error
+from estimators.contract.locks import Locked, lock_of
+from estimators.contract.targets import ClassTarget
+from estimators.contract.validation import check_sample_weight, errors_in_one_line
 from estimators.pragma._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, grow_tree
 from estimators.pragma._preferences import Preferences
 from metrics._validation import require_choice, require_integer

@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from estimators._row_codes import COUNTS
 from estimators._typing import Array
+from estimators.contract.row_codes import COUNTS
 from estimators.replay._kept_rows import KeptRows, replaced, take, widened
 from estimators.replay._kernels.balanced import NONE, place
 from estimators.replay.memories import Integers, chances

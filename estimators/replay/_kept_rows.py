@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from estimators._typing import Array
-from estimators._validation import Features, is_sparse
+from estimators.contract.validation import Features, is_sparse
 
 
 class KeptRows(NamedTuple):

@@ -8,11 +8,11 @@ from numpy.random import RandomState
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, get_tags
 
-from estimators._new_labels import OnNewLabels, grown
-from estimators._seeding import clone_with_seed
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import StreamClassifier, check_precision, fails_late
+from estimators.contract.base import StreamClassifier, check_precision, fails_late
+from estimators.contract.new_labels import OnNewLabels, grown
+from estimators.contract.seeding import clone_with_seed
+from estimators.contract.validation import Features
 
 
 class OuterClassifier(MetaEstimatorMixin, StreamClassifier):

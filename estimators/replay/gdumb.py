@@ -10,12 +10,12 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._parameters import PRECISIONS, check_number
-from estimators._row_codes import COUNTS, cast_features, encode_labels
-from estimators._targets import as_table
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.parameters import PRECISIONS, check_number
+from estimators.contract.row_codes import COUNTS, cast_features, encode_labels
+from estimators.contract.targets import as_table
+from estimators.contract.validation import Features
 from estimators.replay._balanced_memory import BalancedMemory
 from estimators.replay._kept_rows import KeptRows, blank, take
 from estimators.replay._kernels.balanced import NONE

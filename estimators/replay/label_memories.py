@@ -5,11 +5,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from estimators._locks import lock_of
-from estimators._parameters import check_number
-from estimators._row_codes import COUNTS, encode_labels
-from estimators._targets import as_codes
 from estimators._typing import Array
+from estimators.contract.locks import lock_of
+from estimators.contract.parameters import check_number
+from estimators.contract.row_codes import COUNTS, encode_labels
+from estimators.contract.targets import as_codes
 from estimators.replay._kernels import divergence, partitioning
 from estimators.replay._kernels.by_label import LabelState
 from estimators.replay.memories import BoundedMemory, Integers, ReplayPlan, ReservoirMemory, chances

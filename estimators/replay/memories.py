@@ -11,8 +11,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from estimators._kernels.randomness import fill_chances
-from estimators._locks import lock_of
 from estimators._typing import Array
+from estimators.contract.locks import lock_of
 from metrics._validation import require_integer
 
 Integers = npt.NDArray[np.int64]

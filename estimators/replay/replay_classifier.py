@@ -9,11 +9,11 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._row_codes import COUNTS, encode_labels
-from estimators._targets import as_table
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.row_codes import COUNTS, encode_labels
+from estimators.contract.targets import as_table
+from estimators.contract.validation import Features
 from estimators.replay._kept_rows import KeptRows, blank, join, replaced, take, widened
 from estimators.replay._meta_base import OuterClassifier, begin_inner
 from estimators.replay.label_memories import Reservoir

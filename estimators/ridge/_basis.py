@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from estimators._typing import Array
-from estimators._validation import Features
+from estimators.contract.validation import Features
 from estimators.ridge._kernels.ridge import dense_scores, expand, sparse_scores
 
 

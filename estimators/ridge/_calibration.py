@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from estimators._typing import Array
-from estimators.base import Mask
+from estimators.contract.base import Mask
 from estimators.ridge._kernels.calibration import N_EVIDENCE, estimate_then_learn
 from estimators.ridge._sums import widened
 

@@ -9,10 +9,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from estimators._blas_threads import one_thread
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask
+from estimators.contract.base import Mask
+from estimators.contract.blas_threads import one_thread
+from estimators.contract.validation import Features
 from estimators.ridge._basis import score
 from estimators.ridge._contest import Contest
 from estimators.ridge._sums import Block, Model, Sums, stack, widened

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from estimators._typing import Array
-from estimators._validation import Features
+from estimators.contract.validation import Features
 
 # Beyond so many features "auto" projects them, to so many dimensions.
 MOST_FEATURES, AUTO_DIMENSIONS = 5000, 2000

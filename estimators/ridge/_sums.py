@@ -7,9 +7,9 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
-from estimators._blas_threads import one_thread
 from estimators._typing import Array
-from estimators._validation import Features
+from estimators.contract.blas_threads import one_thread
+from estimators.contract.validation import Features
 from estimators.ridge._kernels.ridge import correlate
 
 # A variance under this share of the mean square is rounding, and the feature a constant.

@@ -6,10 +6,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Tags, check_random_state
 
-from estimators._new_labels import OnNewLabels
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.new_labels import OnNewLabels
+from estimators.contract.validation import Features
 from estimators.ridge._basis import Basis, score, with_constant
 from estimators.ridge._calibration import Calibration
 from estimators.ridge._concepts import Concepts

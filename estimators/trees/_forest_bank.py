@@ -9,9 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from estimators._batching import dense
 from estimators._typing import Array
-from estimators._validation import Features
+from estimators.contract.batching import dense
+from estimators.contract.validation import Features
 from estimators.trees._kernels.forest import ForestChunk, ForestParams, forest_bytes, learn, new_forest, predict
 from estimators.trees._tree_bank import NO_WEIGHTS, split_evenly
 

@@ -9,10 +9,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from estimators._batching import dense
 from estimators._kernels.adwin import CLOCK, detect_any_change, new_windows
 from estimators._typing import Array
-from estimators._validation import Features
+from estimators.contract.batching import dense
+from estimators.contract.validation import Features
 from estimators.trees._forest_bank import BLOCK, run_tasks
 from estimators.trees._kernels.forest import MEMBER, ForestParams
 from estimators.trees._kernels.hoeffding import SKIP, TreeParams

@@ -5,7 +5,7 @@ from typing import cast
 import numpy as np
 from scipy import sparse
 
-from estimators._validation import Features
+from estimators.contract.validation import Features
 from estimators.trees._kernels.sparse_learning import (
     SparseChunk,
     learn_sparse,

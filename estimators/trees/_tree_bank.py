@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from numpy.random import RandomState
 
-from estimators._batching import blocks, dense
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._parameters import NUMBERS
 from estimators._typing import Array
-from estimators._validation import Features
+from estimators.contract.batching import blocks, dense
+from estimators.contract.parameters import NUMBERS
+from estimators.contract.validation import Features
 from estimators.trees._kernels.hoeffding import SKIP, TreeChunk, TreeParams, learn, predict
 from estimators.trees._kernels.tree_arrays import TreeArrays, new_trees, size_bytes
 

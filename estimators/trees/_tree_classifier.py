@@ -5,10 +5,10 @@ from typing import Any
 from numpy.random import RandomState
 from sklearn.utils.validation import check_is_fitted
 
-from estimators._locks import lock_of
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.locks import lock_of
+from estimators.contract.validation import Features
 from estimators.trees._graphviz import dot
 from estimators.trees._tree_bank import TreeBank, codes_of, decide
 

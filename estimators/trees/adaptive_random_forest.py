@@ -8,11 +8,11 @@ import numpy as np
 from scipy.stats import poisson
 from sklearn.utils import check_random_state
 
-from estimators._locks import lock_of
-from estimators._new_labels import OnNewLabels, grows
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.locks import lock_of
+from estimators.contract.new_labels import OnNewLabels, grows
+from estimators.contract.validation import Features
 from estimators.trees._forest_bank import ForestBank
 from estimators.trees._kernels.forest import ForestParams
 from estimators.trees._multilabel_forest import MultilabelForest

@@ -6,9 +6,9 @@ from typing import Any
 from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
-from estimators._locks import lock_of
-from estimators._parameters import NUMBERS
 from estimators._typing import Array
+from estimators.contract.locks import lock_of
+from estimators.contract.parameters import NUMBERS
 from estimators.trees._adaptive_bank import AdaptiveTreeBank
 from estimators.trees._kernels.adaptive import AdaptiveParams
 from estimators.trees._tree_bank import check_at_least, check_share, check_tree_params

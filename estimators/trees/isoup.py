@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from estimators._batching import DOUBLES, blocks, dense
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.batching import DOUBLES, blocks, dense
+from estimators.contract.validation import Features
 from estimators.trees._kernels import isoup
 from estimators.trees._kernels.regression_arrays import new_tree, size_bytes
 from estimators.trees._tree_bank import NO_WEIGHTS, check_growth

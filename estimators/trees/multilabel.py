@@ -3,11 +3,11 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from estimators._batching import blocks, dense
-from estimators._locks import lock_of
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.batching import blocks, dense
+from estimators.contract.locks import lock_of
+from estimators.contract.validation import Features
 from estimators.trees._graphviz import dot_of_labels
 from estimators.trees._kernels import multilabel_learning
 from estimators.trees._kernels.multilabel_arrays import new_tree, size_bytes

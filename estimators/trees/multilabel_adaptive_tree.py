@@ -7,13 +7,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from estimators._batching import blocks, dense
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._locks import lock_of
-from estimators._parameters import NUMBERS
 from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.batching import blocks, dense
+from estimators.contract.locks import lock_of
+from estimators.contract.parameters import NUMBERS
+from estimators.contract.validation import Features
 from estimators.trees._kernels.mlhat.arrays import Shape, new_tree, size_bytes
 from estimators.trees._kernels.mlhat.learning import learn, predict
 from estimators.trees._kernels.mlhat.scratch import AdaptiveParams, Chunk, LeafParams, Scratch

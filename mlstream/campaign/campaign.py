@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Literal, NamedTuple
 
-from mlstream._files import write_text_atomically
+from mlstream._support.files import write_text_atomically
 from mlstream.campaign.cluster import run_on_cluster
 from mlstream.campaign.cpu_times import RunCpu
 from mlstream.campaign.executors import Ended, run_in_processes, run_serially
@@ -23,7 +23,7 @@ from mlstream.publishing.presets import warn_of_other_data
 from mlstream.records.paths import remove_leftovers
 from mlstream.records.run_files import save_card
 from mlstream.records.run_record import RunResult, Runs
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 _POLL_INTERVAL_S = 0.5
 

@@ -23,7 +23,7 @@ from mlstream.evaluation.provenance import installed_versions
 from mlstream.evaluation.run import RowProgress
 from mlstream.records.run_record import RunResult
 from mlstream.records.selection_record import Selection
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 _TOPIC = "mlstream-progress"
 _WAIT_S = 60

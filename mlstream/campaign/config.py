@@ -14,8 +14,8 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, create_model
 
-from mlstream._toml import read_toml
-from mlstream._validation_errors import find_problem
+from mlstream._support.toml import read_toml
+from mlstream._support.validation_errors import find_problem
 from mlstream.campaign.search import Search
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.settings import CampaignOptions, DetectionOptions, Option, Settings, list_options

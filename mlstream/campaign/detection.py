@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from estimators.detectors import make_detector
 from estimators.strategies import make_strategy
-from mlstream._files import write_text_atomically
+from mlstream._support.files import write_text_atomically
 from mlstream.campaign.job import require_same
 from mlstream.campaign.planning import name_apart
 from mlstream.campaign.processes import call_in_processes
@@ -34,7 +34,7 @@ from mlstream.records.detection_record import (
 )
 from mlstream.records.paths import detection_path, remove_leftovers
 from mlstream.records.run_files import save_card
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 # Fields that are equal if a record is that of the requested detection.
 _IDENTITY = ("stream_sha256", "parameters", "detector_class", "label_space", "settings", "drifts")

@@ -22,7 +22,7 @@ from mlstream.evaluation.scoring import count_known_only
 from mlstream.evaluation.settings import SelectionMethod, Settings
 from mlstream.evaluation.warm_up import warm_up
 from mlstream.records.run_record import Resources
-from mlstream.stream import Experience, Features, Index, Indicator, Stream
+from mlstream.streams.stream import Experience, Features, Index, Indicator, Stream
 
 # As in DomainBed, which splits every training environment so.
 _HELD_OUT_SHARE = 0.2

@@ -15,7 +15,7 @@ from mlstream.campaign.worker import record_failure, run_job
 from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
 from mlstream.evaluation.run import RowProgress
 from mlstream.records.run_record import RunResult
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 Measured = tuple[RunResult, RunCpu | None]
 Ended = Iterator[tuple[Job, RunResult, RunCpu | None]]

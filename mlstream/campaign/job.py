@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from mlstream._files import write_text_atomically
+from mlstream._support.files import write_text_atomically
 from mlstream.campaign.search import Criterion, Search, choose
 from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.provenance import describe_run, to_json
@@ -18,7 +18,7 @@ from mlstream.records.paths import Repetition, progress_path, run_path, selectio
 from mlstream.records.run_files import load_run_at, load_selection
 from mlstream.records.run_record import RunResult
 from mlstream.records.selection_record import Selection, SelectionRecord
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 # Fields that are equal if a record is that of the requested run.
 _IDENTITY = ("stream_sha256", "parameters", "label_space", "settings")

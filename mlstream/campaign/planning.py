@@ -10,13 +10,13 @@ from typing import Any
 
 from mlstream.campaign.job import Job
 from mlstream.campaign.search import Criterion, Search
-from mlstream.card_model import StreamCard
 from mlstream.evaluation.decisions import require_probabilities
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.settings import CampaignOptions, Settings
 from mlstream.generators import reordered_tasks, resplit_rows
 from mlstream.records.paths import Repetition
-from mlstream.stream import Stream
+from mlstream.streams.card_model import StreamCard
+from mlstream.streams.stream import Stream
 
 
 def plan_jobs(

@@ -28,7 +28,7 @@ from mlstream.evaluation.warm_up import warm_up
 from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_record import PhaseResources, Resources, to_score
 from mlstream.records.selection_record import Selection, Trial
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 Configuration = dict[str, Any]
 Grid = Mapping[str, Sequence[Any]]

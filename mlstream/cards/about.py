@@ -6,9 +6,9 @@ import os
 import textwrap
 from typing import Any
 
-from mlstream._toml import read_toml
-from mlstream.card_model import AboutCard, CreatorCard
+from mlstream._support.toml import read_toml
 from mlstream.cards.terms import change_terms
+from mlstream.streams.card_model import AboutCard, CreatorCard
 
 _WIDTH = 100
 _CREATOR = {"name": "Ada Lovelace", "orcid": "0000-0002-1825-0097", "affiliation": "University of London"}

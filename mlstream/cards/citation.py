@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlstream.card_model import CreatorCard, StreamCard
 from mlstream.cards._yaml import write_yaml
 from mlstream.cards.licences import spdx_identifier
 from mlstream.cards.terms import is_drawn, stated_terms
+from mlstream.streams.card_model import CreatorCard, StreamCard
 
 # The format's list of identifiers is older than these.
 _NOT_LISTED = {"CDLA-Permissive-2.0"}

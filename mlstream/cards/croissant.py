@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from mlstream.card_model import AboutCard, CreatorCard, FileCard, StreamCard
 from mlstream.cards.croissant_rows import Record, list_rows
 from mlstream.cards.licences import licence_page, spdx_identifier
 from mlstream.cards.limits import known_limits
 from mlstream.cards.terms import StatedTerms, is_drawn, stated_terms
+from mlstream.streams.card_model import AboutCard, CreatorCard, FileCard, StreamCard
 
 _CROISSANT = (
     "arrayShape",

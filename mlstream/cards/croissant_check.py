@@ -6,8 +6,8 @@ import json
 import logging
 import re
 
-from mlstream.card_model import StreamCard
 from mlstream.cards.croissant import card_croissant
+from mlstream.streams.card_model import StreamCard
 
 _ISSUE = re.compile(r"^  -  (.+)$", re.MULTILINE)
 _WARNINGS = re.compile(r"^Found the following \d+ warning", re.MULTILINE)

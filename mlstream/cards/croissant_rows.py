@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from mlstream.card_model import StreamCard
 from mlstream.cards.front_matter import PARQUET
 from mlstream.cards.limits import has_unknown_labels
 from mlstream.cards.row_columns import feature_columns, has_masks, role_columns
+from mlstream.streams.card_model import StreamCard
 
 Record: TypeAlias = dict[str, Any]
 Columns: TypeAlias = list[tuple[str, Record]]

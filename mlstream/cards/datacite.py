@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from mlstream.card_model import CreatorCard, StreamCard
 from mlstream.cards.licences import licence_page, spdx_identifier
 from mlstream.cards.terms import is_drawn, stated_terms
+from mlstream.streams.card_model import CreatorCard, StreamCard
 
 KEYWORDS = ("multi-label classification", "data streams", "continual learning")
 

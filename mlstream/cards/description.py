@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream._mapped import pieces
-from mlstream.card_model import (
+from mlstream._support.mapped import pieces
+from mlstream.cards.terms import change_terms
+from mlstream.streams.card_model import (
     DropCard,
     ExperienceCard,
     GeneratorCard,
@@ -27,8 +28,7 @@ from mlstream.card_model import (
     StreamCard,
     TaskCard,
 )
-from mlstream.cards.terms import change_terms
-from mlstream.label_sets import (
+from mlstream.streams.label_sets import (
     count_label_sets,
     count_repeated,
     expected_counts,
@@ -37,8 +37,8 @@ from mlstream.label_sets import (
     labels_that_count,
     signature_overlap,
 )
-from mlstream.label_values import unknown_share
-from mlstream.stream import Dataset, Experience, Features, Indicator, Stream, StreamParts
+from mlstream.streams.label_values import unknown_share
+from mlstream.streams.stream import Dataset, Experience, Features, Indicator, Stream, StreamParts
 
 # What can change the bits of a generated stream.
 _VERSIONED = ("mlstream", "numpy", "scipy", "scikit-learn")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlstream.card_model import StreamCard
 from mlstream.cards._yaml import write_yaml
 from mlstream.cards.licences import hub_licence
 from mlstream.cards.terms import stated_terms
+from mlstream.streams.card_model import StreamCard
 
 # The Parquet files of a published folder, by configuration and split. Rows of sparse streams are lists in those of
 # the first; where that is a table of moderate size, the second has a column per label and feature.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from mlstream.card_model import StreamCard
 from mlstream.cards.croissant_check import list_croissant_errors
 from mlstream.cards.openml import has_targets
 from mlstream.cards.terms import stated_terms
 from mlstream.cards.zenodo import zenodo_licence
+from mlstream.streams.card_model import StreamCard
 
 _MIN_ZENODO_TEXT = 3
 _MAX_ZENODO_BYTES = 50 * 10**9

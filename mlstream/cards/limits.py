@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlstream.card_model import StreamCard
 from mlstream.cards.terms import stated_terms
+from mlstream.streams.card_model import StreamCard
 
 # With fewer rows than this a label's recall moves by more than 10 points a row.
 _FEW = 10

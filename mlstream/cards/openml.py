@@ -7,10 +7,10 @@ import unicodedata
 from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
-from mlstream.card_model import StreamCard
 from mlstream.cards.licences import spdx_identifier
 from mlstream.cards.limits import has_unknown_labels
 from mlstream.cards.terms import stated_terms
+from mlstream.streams.card_model import StreamCard
 
 _NOT_CASUAL = re.compile(r"[^a-zA-Z0-9_\-.(),]+")
 # Targets are split by commas, so that a name with a comma would be two.

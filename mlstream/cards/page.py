@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlstream.card_model import CreatorCard, StreamCard, TaskCard
 from mlstream.cards.front_matter import PARQUET, front_matter
 from mlstream.cards.licences import licence_page, spdx_identifier
 from mlstream.cards.limits import has_unknown_labels, known_limits
 from mlstream.cards.markdown import code, code_block, escape_markdown, table_lines
 from mlstream.cards.terms import is_drawn, stated_terms
+from mlstream.streams.card_model import CreatorCard, StreamCard, TaskCard
 
 SIGNATURES = "signatures.svg"
 SCHEDULE = "schedule.svg"

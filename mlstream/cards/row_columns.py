@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from mlstream.card_model import RowsCard
+from mlstream.streams.card_model import RowsCard
 
 
 def has_masks(rows: RowsCard) -> bool:

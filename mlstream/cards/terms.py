@@ -9,10 +9,10 @@ from typing import NamedTuple, TypedDict, Unpack
 
 from pydantic import ValidationError
 
-from mlstream._validation_errors import describe_error
-from mlstream.card_model import AboutCard, CreatorCard, StreamCard, TermsCard
+from mlstream._support.validation_errors import describe_error
 from mlstream.cards.licences import is_spdx_expression, nearest_identifier, spdx_identifier
-from mlstream.stream import Stream
+from mlstream.streams.card_model import AboutCard, CreatorCard, StreamCard, TermsCard
+from mlstream.streams.stream import Stream
 
 _MAX_NAME = 100
 # What Windows refuses in the names of files, which is more than others do.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from html import escape
 
-from mlstream.card_model import StreamCard
 from mlstream.cards.datacite import KEYWORDS
 from mlstream.cards.licences import spdx_identifier
 from mlstream.cards.terms import stated_terms
+from mlstream.streams.card_model import StreamCard
 
 # Known here, and not on Zenodo's list of licences.
 _NOT_LISTED = {"C-UDA-1.0", "CDLA-Permissive-2.0"}

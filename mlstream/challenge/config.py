@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
 
-from mlstream._files import read_bounded
-from mlstream._toml import parse_toml
-from mlstream._validation_errors import describe_error
+from mlstream._support.files import read_bounded
+from mlstream._support.toml import parse_toml
+from mlstream._support.validation_errors import describe_error
 
 # Far more than the names of the tasks of any stream need.
 MAX_FILE_BYTES = 2**20

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from mlstream._files import read_bounded
+from mlstream._support.files import read_bounded
 from mlstream.challenge.clock import Clock, utc_now
 from mlstream.challenge.config import ChallengeConfig, read_config
 from mlstream.challenge.errors import InvalidSubmission, PhaseClosed, ScoringFailed, StateFailed
@@ -46,7 +46,7 @@ from mlstream.challenge.submissions.files import require_size
 from mlstream.challenge.submissions.rows import clean_name
 
 if TYPE_CHECKING:
-    from mlstream.stream import Stream
+    from mlstream.streams.stream import Stream
 
 
 class Challenge:

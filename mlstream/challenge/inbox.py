@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from mlstream._files import read_bounded
+from mlstream._support.files import read_bounded
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import (
     ChallengeError,

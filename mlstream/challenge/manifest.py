@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from mlstream._files import read_bounded, write_text_atomically
-from mlstream._validation_errors import describe_error
+from mlstream._support.files import read_bounded, write_text_atomically
+from mlstream._support.validation_errors import describe_error
 from mlstream.challenge.config import MetricName
 
 Role = Literal["train", "validation", "test", "unseen", "in-distribution"]

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import secrets
 
-from mlstream._files import read_bounded, write_text_atomically
+from mlstream._support.files import read_bounded, write_text_atomically
 from mlstream.challenge.folder import OrganiserFolder
 
 _MAX_BYTES = 1000

@@ -14,14 +14,14 @@ import numpy.typing as npt
 from pydantic import ValidationError
 from scipy import sparse
 
-from mlstream._files import open_plain, raise_disk_error, read_bounded, write_text_atomically
-from mlstream._memory import require_memory
-from mlstream._validation_errors import describe_error
+from mlstream._support.files import open_plain, raise_disk_error, read_bounded, write_text_atomically
+from mlstream._support.memory import require_memory
+from mlstream._support.validation_errors import describe_error
 from mlstream.challenge.making.bundle import ENVIRONMENT, ROW_ID
 from mlstream.challenge.making.public_card import CARD, PublicCard
 from mlstream.challenge.submissions.rows import Probabilities
 from mlstream.formats.csv_tables import format_csv
-from mlstream.stream import Features
+from mlstream.streams.stream import Features
 
 _MAX_CARD_BYTES = 64 * 2**20
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mlstream._files import atomic_path, open_plain, raise_disk_error
-from mlstream._memory import require_memory
+from mlstream._support.files import atomic_path, open_plain, raise_disk_error
+from mlstream._support.memory import require_memory
 from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.manifest import Manifest, read_manifest
 

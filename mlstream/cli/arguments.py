@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from mlstream._files import ends_as_folder
-from mlstream._reading import Categories, Missing
+from mlstream._support.files import ends_as_folder
+from mlstream._support.reading import Categories, Missing
 from mlstream.cli.completion import complete_streams, complete_tables
 
 if TYPE_CHECKING:
     from mlstream.generators.schedule.visit_plan import OrderName
-    from mlstream.stream import Dataset, Stream
+    from mlstream.streams.stream import Dataset, Stream
 
 # Of a JSON file: more than the names of a million labels.
 _MAX_BYTES = 64 * 2**20
@@ -288,7 +288,7 @@ def read_lists(path: Path) -> list[list[str]]:
 def _read_json(path: Path) -> Any:
     import json
 
-    from mlstream._files import read_bounded
+    from mlstream._support.files import read_bounded
 
     content = read_bounded(path, _MAX_BYTES)
     try:

@@ -27,7 +27,6 @@ from rich.text import Text
 if TYPE_CHECKING:
     # `mlstream datasets` and `mlstream strategies` print tables without importing any of these.
     from mlstream.campaign.campaign import CampaignProgress
-    from mlstream.card_model import StreamCard, TaskCard
     from mlstream.cards.terms import StatedTerms
     from mlstream.data.registry import DatasetEntry
     from mlstream.diagnosis.diagnosis import Diagnosis, LabelDiagnosis
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from mlstream.evaluation.compile_ahead import Compilation
     from mlstream.generators import Suggestion
     from mlstream.records.detection_record import Detection
+    from mlstream.streams.card_model import StreamCard, TaskCard
 
 _LEVELS = " ░▒▓█"
 _WIDEST_HEAT_MAP = 101

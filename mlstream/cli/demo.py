@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
-from mlstream._files import atomic_folder
+from mlstream._support.files import atomic_folder
 from mlstream.campaign.campaign import run_campaign
 from mlstream.cli import console
 from mlstream.cli.run_tables import show_results

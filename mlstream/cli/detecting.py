@@ -17,7 +17,7 @@ from mlstream.cli.options import OF_DETECTIONS, read_options, with_options
 
 if TYPE_CHECKING:
     from mlstream.records.detection_record import Detection
-    from mlstream.stream import Stream
+    from mlstream.streams.stream import Stream
 
 _SHOWN = {
     "detection_rate": "found",

@@ -137,11 +137,11 @@ def regenerate(
     The table must be on this machine; its hash is compared with that on the card. `mlstream datasets` lists where each
     registered table is.
     """
-    from mlstream.card_model import load_card
     from mlstream.cli import console
     from mlstream.formats import save
     from mlstream.publishing.folder import CARD
     from mlstream.publishing.folder import regenerate as regenerate_stream
+    from mlstream.streams.card_model import load_card
 
     require_output(output, force, table)
     found = load_card(card / CARD if card.is_dir() else card)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from mlstream._files import ends_as_folder
+from mlstream._support.files import ends_as_folder
 from mlstream.cli.arguments import file_option, require_folder
 from mlstream.cli.completion import complete_strategies, complete_streams
 from mlstream.cli.interrupts import InterruptionError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mlstream.campaign.campaign import CampaignProgress
     from mlstream.campaign.config import CampaignConfig, DetectionConfig
     from mlstream.records.run_record import RunResult
-    from mlstream.stream import Stream
+    from mlstream.streams.stream import Stream
 
 Events: TypeAlias = "list[CampaignProgress]"
 
@@ -178,7 +178,7 @@ def _run_file(
 
 def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dict[str, Any], *, quiet: bool) -> None:
     """Run a campaign file of the kind "detect", and write its report."""
-    from mlstream._toml import read_toml_text
+    from mlstream._support.toml import read_toml_text
     from mlstream.cli import console
     from mlstream.cli.detecting import detect_and_show
     from mlstream.publishing.named_streams import open_named
@@ -203,7 +203,7 @@ def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dic
 
 def _as_run(path: Path, config: CampaignConfig, changed: dict[str, Any]) -> str:
     """Return the text of a campaign file, to keep beside the records, with the rule of decisions that was typed."""
-    from mlstream._toml import read_toml_text
+    from mlstream._support.toml import read_toml_text
 
     text = read_toml_text(path)
     if "decision" not in changed:

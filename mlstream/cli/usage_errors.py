@@ -79,7 +79,7 @@ def _reword(error: BadParameter) -> str:
         return f"{name} must be one of {choices.rstrip('.')}. Got {value} instead."
     from pydantic import ValidationError
 
-    from mlstream._validation_errors import describe_error
+    from mlstream._support.validation_errors import describe_error
 
     if isinstance(error.__cause__, ValidationError):
         return describe_error(error.__cause__, name)

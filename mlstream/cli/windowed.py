@@ -44,7 +44,7 @@ def windowed(
     force: Force = False,
 ) -> None:
     """Turn a log of single events into a multi-label table: a row for each window of time of each host."""
-    from mlstream._files import atomic_path
+    from mlstream._support.files import atomic_path
     from mlstream.cli import console
     from mlstream.data.event_files import read_events
     from mlstream.formats.table_io import write_table

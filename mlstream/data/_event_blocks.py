@@ -10,9 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mlstream._spreadsheets import unguard_text
+from mlstream._support.content import FormatError, at, bare_path, show
+from mlstream._support.spreadsheets import unguard_text
 from mlstream.data._event_cells import Block
-from mlstream.formats.content import FormatError, at, bare_path, show
 from mlstream.formats.lines import Lines
 
 _N_ROWS = 16384

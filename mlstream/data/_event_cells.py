@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mlstream._support.content import FormatError, at, show
 from mlstream.data.events import Numbers, TextColumn, Times
-from mlstream.formats._growing_arrays import Growing
-from mlstream.formats.content import FormatError, at, show
-from mlstream.formats.table import to_number
-from mlstream.stream import Index
+from mlstream.streams.stream import Index
+from mlstream.streams.tables._growing_arrays import Growing
+from mlstream.streams.tables.table import to_number
 
 _MICROSECOND = timedelta(microseconds=1)
 # Since 1970. Seconds below this bound end in the year 5138, and milliseconds above it begin in 1973.

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.formats.content import FormatError, at, bare_path, read_lines, stem
-from mlstream.stream import Dataset
+from mlstream._support.content import FormatError, at, bare_path, read_lines, stem
+from mlstream.streams.stream import Dataset
 
 Row = list[Any]
 

@@ -9,20 +9,20 @@ from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
-from mlstream._files import ends_as_folder, nearest_name
-from mlstream.card_model import ReadingCard
+from mlstream._support.content import FormatError, UnpackedFile, bare_path, read_unpacked, stem
+from mlstream._support.files import ends_as_folder, nearest_name
 from mlstream.data.class_tables import read_class_table
 from mlstream.data.downloads import fetch_dataset
 from mlstream.data.hierarchical_tables import is_hierarchical, read_hierarchical_table
 from mlstream.data.registry import DataFile, DatasetEntry, find_entry, list_datasets, warn_if_shadowed
 from mlstream.data.table_files import Choices, iterate_table, load_table, to_dataset
-from mlstream.formats.columns import BY_DEFAULT, make_reading
-from mlstream.formats.content import FormatError, UnpackedFile, bare_path, read_unpacked, stem
-from mlstream.formats.labels import LabelRule, PlainRule, normalise_rule
 from mlstream.formats.libsvm import SUFFIXES, read_libsvm
 from mlstream.formats.stream_files import find_card
 from mlstream.formats.table_io import read_tables, require_no_separator
-from mlstream.stream import Dataset
+from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.stream import Dataset
+from mlstream.streams.tables.columns import BY_DEFAULT, make_reading
+from mlstream.streams.tables.labels import LabelRule, PlainRule, normalise_rule
 
 __all__ = ["DatasetEntry", "fetch_dataset", "iter_dataset", "list_datasets", "load_dataset"]
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urljoin, urlsplit
 
+from mlstream._support.content import FormatError, read_unpacked
 from mlstream.data.registry import DataFile, DatasetEntry, Download, find_entry
-from mlstream.formats.content import FormatError, read_unpacked
 
 if TYPE_CHECKING:
     import requests

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from mlstream._files import atomic_path
-from mlstream._memory import require_memory
-from mlstream._spreadsheets import guard_text
+from mlstream._support.content import FormatError, UnpackedFile, show, stem
+from mlstream._support.files import atomic_path
+from mlstream._support.memory import require_memory
+from mlstream._support.spreadsheets import guard_text
 from mlstream.data._event_blocks import read_blocks, require_suffix
 from mlstream.data._event_cells import Block, NumberReader, TextReader, TimeReader, start_column
 from mlstream.data.durations import parse_duration
 from mlstream.data.events import EventColumn, Events, TextColumn
-from mlstream.formats.content import FormatError, UnpackedFile, show, stem
 from mlstream.formats.lines import Lines
 
 

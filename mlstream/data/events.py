@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.stream import Index
+from mlstream.streams.stream import Index
 
 Times: TypeAlias = npt.NDArray[np.datetime64]
 Numbers: TypeAlias = npt.NDArray[np.float64]

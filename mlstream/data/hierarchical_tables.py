@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlstream.card_model import ReadingCard
-from mlstream.formats._joined_features import join_columns
+from mlstream._support.content import FormatError, UnpackedFile, at, bare_path, read_lines, show, stem
 from mlstream.formats.arff.reader import parse_arff
-from mlstream.formats.columns import BY_DEFAULT, part
-from mlstream.formats.content import FormatError, UnpackedFile, at, bare_path, read_lines, show, stem
 from mlstream.formats.lines import Lines
-from mlstream.formats.table import Column, Table, gather
-from mlstream.label_values import as_indicator
-from mlstream.stream import Dataset, Indicator
+from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.label_values import as_indicator
+from mlstream.streams.stream import Dataset, Indicator
+from mlstream.streams.tables._joined_features import join_columns
+from mlstream.streams.tables.columns import BY_DEFAULT, part
+from mlstream.streams.tables.table import Column, Table, gather
 
 _CLASSES = re.compile(r"\s*@attribute\s+(\S+)\s+hierarchical\s+(\S+)\s*", re.IGNORECASE)
 _UNKNOWN = "?"

@@ -10,14 +10,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from mlstream._support.content import FormatError
 from mlstream.data.datasets import load_dataset
-from mlstream.formats.columns import make_reading, part
-from mlstream.formats.content import FormatError
-from mlstream.formats.frame_tables import tabulate_frame, tabulate_sparse
-from mlstream.formats.labels import LabelRule, choose_labels, normalise_rule
-from mlstream.formats.table import Column, Table
-from mlstream.frames import column_names, is_frame, is_of_float32, is_sparse, join_columns, take_columns
-from mlstream.stream import Dataset
+from mlstream.streams.frames import column_names, is_frame, is_of_float32, is_sparse, join_columns, take_columns
+from mlstream.streams.stream import Dataset
+from mlstream.streams.tables.columns import make_reading, part
+from mlstream.streams.tables.frame_tables import tabulate_frame, tabulate_sparse
+from mlstream.streams.tables.labels import LabelRule, choose_labels, normalise_rule
+from mlstream.streams.tables.table import Column, Table
 
 TableLike: TypeAlias = Any
 """What `as_dataset` takes: a Dataset, a name, a path, a frame, a Bunch, or a pair (X, Y)."""

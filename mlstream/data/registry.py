@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from mlstream.formats.content import PACKED
+from mlstream._support.content import PACKED
 
 TableKind = Literal["labels", "class first", "class last", "tree"]
 

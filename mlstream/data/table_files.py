@@ -11,18 +11,18 @@ from typing import NamedTuple
 
 from scipy import sparse
 
-from mlstream.card_model import ReadingCard, StreamCard
+from mlstream._support.content import FormatError, UnpackedFile, stem
 from mlstream.cards.terms import stated_terms
-from mlstream.formats.columns import BY_DEFAULT, has_complete_row, part_all
-from mlstream.formats.content import FormatError, UnpackedFile, stem
 from mlstream.formats.csv_dialects import dialect_of
 from mlstream.formats.csv_tables import NotNumericError
 from mlstream.formats.csv_words import find_words
-from mlstream.formats.labels import PlainRule, choose_labels
-from mlstream.formats.table import Table, regroup
 from mlstream.formats.table_io import read_tables
-from mlstream.formats.text_columns import TextColumn
-from mlstream.stream import Dataset
+from mlstream.streams.card_model import ReadingCard, StreamCard
+from mlstream.streams.stream import Dataset
+from mlstream.streams.tables.columns import BY_DEFAULT, has_complete_row, part_all
+from mlstream.streams.tables.labels import PlainRule, choose_labels
+from mlstream.streams.tables.table import Table, regroup
+from mlstream.streams.tables.text_columns import TextColumn
 
 
 class Choices(NamedTuple):

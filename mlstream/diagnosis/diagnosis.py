@@ -11,15 +11,15 @@ from scipy import sparse
 from metrics import label_persistence
 from mlstream.diagnosis.duplicates import duplicated_evaluation_rows
 from mlstream.diagnosis.task_distances import TaskDistances, task_distances
-from mlstream.label_sets import (
+from mlstream.streams.label_sets import (
     count_labels,
     count_repeated,
     label_statistics,
     labels_that_count,
     signature_overlap,
 )
-from mlstream.label_values import filled, unknown_share
-from mlstream.stream import Experience, Indicator, Mask, Stream
+from mlstream.streams.label_values import filled, unknown_share
+from mlstream.streams.stream import Experience, Indicator, Mask, Stream
 
 Counts = sparse.csr_array
 

@@ -7,7 +7,7 @@ from hashlib import blake2b
 import numpy as np
 from scipy import sparse
 
-from mlstream.stream import Features, Mask, Stream
+from mlstream.streams.stream import Features, Mask, Stream
 
 
 def duplicated_evaluation_rows(stream: Stream) -> tuple[Mask, ...]:

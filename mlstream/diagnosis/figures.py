@@ -12,7 +12,7 @@ from mlstream.drawing.labels import label_figure
 from mlstream.drawing.matplotlib_parts import write_png_and_svg
 from mlstream.drawing.matrices import co_occurrence_figure, task_distances_figure
 from mlstream.drawing.schedule import schedule_figure, task_shares
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 
 def draw_pictures(stream: Stream, diagnosis: Diagnosis, folder: str | os.PathLike[str]) -> tuple[Path, ...]:

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.metrics import euclidean_distances
 
-from mlstream.label_sets import expected_labels
-from mlstream.label_values import as_indicator, known
-from mlstream.stream import Features, Index, Indicator, Stream
+from mlstream.streams.label_sets import expected_labels
+from mlstream.streams.label_values import as_indicator, known
+from mlstream.streams.stream import Features, Index, Indicator, Stream
 
 Distances = npt.NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from mlstream._files import atomic_path
+from mlstream._support.files import atomic_path
 from mlstream.drawing.styles import DASHES, PAPER_COLOURS, SYMBOLS, Key, distinct
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.card_model import StreamCard
 from mlstream.drawing import svg
 from mlstream.drawing.matplotlib_parts import inches_for, name_rows, new_panels
 from mlstream.drawing.plotly_parts import Chart, View, axis, category_axis, frame, safe
 from mlstream.drawing.styles import PAPER_COLOURS, distinct
-from mlstream.stream import Stream
+from mlstream.streams.card_model import StreamCard
+from mlstream.streams.stream import Stream
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

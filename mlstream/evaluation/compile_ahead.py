@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from mlstream._files import nearest_first
-from mlstream.stream import Dataset, Stream
+from mlstream._support.files import nearest_first
+from mlstream.streams.stream import Dataset, Stream
 
 # enough that warnings, splits, drifts and full windows come before a learner's last row
 _N_ROWS = 1200

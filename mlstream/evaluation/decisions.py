@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from estimators._prevalence import FOLLOW, MEMORY, PRIOR_ROWS, Prevalence
+from estimators.contract.prevalence import FOLLOW, MEMORY, PRIOR_ROWS, Prevalence
 from estimators.meta.binary_relevance import BinaryRelevance
 from mlstream.evaluation.predictions import Predictions
 from mlstream.evaluation.settings import Decision
 from mlstream.evaluation.wrapping import wrap
-from mlstream.label_values import known
-from mlstream.stream import Indicator, Mask
+from mlstream.streams.label_values import known
+from mlstream.streams.stream import Indicator, Mask
 
 
 class Decisions(ABC):

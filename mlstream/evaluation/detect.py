@@ -24,7 +24,7 @@ from mlstream.evaluation.wrapping import wrapped_as
 from mlstream.publishing.named_streams import StreamLike, as_stream
 from mlstream.records.detection_record import Alarm, Detection, TrueDrift
 from mlstream.records.run_record import to_score
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 _OF_DRIFTS = "The stream has no drift that is known."
 _UNDEFINED = {

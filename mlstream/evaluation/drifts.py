@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from mlstream.card_model import GeneratorCard, StreamCard
 from mlstream.records.detection_record import TrueDrift
-from mlstream.stream import Experience, Index, Stream
+from mlstream.streams.card_model import GeneratorCard, StreamCard
+from mlstream.streams.stream import Experience, Index, Stream
 
 # Streams of this scenario have every drift on their card, and none beside.
 _LISTED = "drift"

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.evaluation.predictions import Predictions, no_predictions
-from mlstream.stream import Index, Mask, Stream
+from mlstream.streams.stream import Index, Mask, Stream
 
 
 def labels_emerge(stream: Stream) -> bool:

@@ -38,7 +38,7 @@ from mlstream.evaluation.summary import (
 )
 from mlstream.publishing.named_streams import StreamLike, as_stream
 from mlstream.records.run_record import References, Resources, RunResult, Score, to_score
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 
 class UndefinedCellsWarning(UserWarning):

@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils._param_validation import InvalidParameterError
 
-from estimators._failed_calls import DivergedError
+from estimators.contract.failed_calls import DivergedError
 from mlstream.evaluation.label_space import mask_rows
-from mlstream.stream import Features, Indicator, Mask
+from mlstream.streams.stream import Features, Indicator, Mask
 
 # A learner that has refused so many rows will refuse more: its own error is raised then.
 MAX_AUTOMATIC = 100

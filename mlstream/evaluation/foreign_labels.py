@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.multioutput import MultiOutputClassifier
 
-from estimators._unknown_labels import refuse_unknown
-from mlstream.label_values import filled, known
+from estimators.contract.unknown_labels import refuse_unknown
+from mlstream.streams.label_values import filled, known
 
 Mask = npt.NDArray[np.bool_]
 

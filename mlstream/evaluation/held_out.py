@@ -18,8 +18,7 @@ from metrics import (
     refinement_recall,
     stack_counts,
 )
-from mlstream._mapped import slices
-from mlstream.card_model import StreamCard
+from mlstream._support.mapped import slices
 from mlstream.evaluation.label_space import CountedLabels
 from mlstream.evaluation.learner_base import Learner
 from mlstream.evaluation.named_scores import Metrics, score_sums, sum_rows
@@ -27,7 +26,8 @@ from mlstream.evaluation.pools import add_counts, count_known, pooled_ba_macro
 from mlstream.evaluation.predictions import Floats, Predictions, no_predictions
 from mlstream.evaluation.scoring import CORE_METRICS, Scored, count_known_only, join_scored, score_tallies, tally
 from mlstream.evaluation.settings import OneClass
-from mlstream.stream import EvaluationSet, Mask, Stream
+from mlstream.streams.card_model import StreamCard
+from mlstream.streams.stream import EvaluationSet, Mask, Stream
 
 HIERARCHY_METRICS = ("pw_js", "jaccard", "refinement_jaccard", "refinement_recall", "hierarchy_consistency")
 ENVIRONMENT_METRICS = ("nce",)

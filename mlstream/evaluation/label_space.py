@@ -9,9 +9,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from mlstream.card_model import StreamCard
 from mlstream.evaluation.settings import LabelSpace
-from mlstream.stream import Experience, Index, Mask, Stream, StreamParts
+from mlstream.streams.card_model import StreamCard
+from mlstream.streams.stream import Experience, Index, Mask, Stream, StreamParts
 
 # These scenarios are about telling the labels of all tasks apart; in the others a row is scored in its own task.
 _DEFAULTS: Mapping[str, LabelSpace] = MappingProxyType(

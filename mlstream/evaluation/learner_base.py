@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mlstream._mapped import plain
+from mlstream._support.mapped import plain
 from mlstream.evaluation.decisions import make_decisions
 from mlstream.evaluation.first_rows import FirstRows
 from mlstream.evaluation.label_space import mask_rows
 from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
 from mlstream.evaluation.resources import Phase, ResourceMeter
 from mlstream.evaluation.settings import Settings
-from mlstream.stream import Features, Index, Indicator, Mask
+from mlstream.streams.stream import Features, Index, Indicator, Mask
 
 
 def uses_task(estimator: Any) -> bool:

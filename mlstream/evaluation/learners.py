@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from sklearn.multioutput import MultiOutputClassifier
 
-from estimators._new_labels import grows
-from estimators._seeding import clone_with_seed
-from estimators.base import StreamClassifier
-from mlstream._mapped import plain
+from estimators.contract.base import StreamClassifier
+from estimators.contract.new_labels import grows
+from estimators.contract.seeding import clone_with_seed
+from mlstream._support.mapped import plain
 from mlstream.evaluation.emerged_labels import EmergedLabels, labels_emerge
 from mlstream.evaluation.first_rows import forget
 from mlstream.evaluation.foreign_labels import known_part
@@ -23,7 +23,7 @@ from mlstream.evaluation.predictions import Predictions, join_predictions, no_pr
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.wrapping import wrap
-from mlstream.stream import Features, Index, Indicator, Mask, Stream
+from mlstream.streams.stream import Features, Index, Indicator, Mask, Stream
 
 
 def fresh(estimator: Any, seed: int) -> Any:

@@ -14,7 +14,7 @@ from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.run import test_then_train
 from mlstream.evaluation.settings import Errors, Settings
-from mlstream.stream import Index, Stream
+from mlstream.streams.stream import Index, Stream
 
 
 class Mistakes(NamedTuple):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from metrics import no_change_predictions
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.scoring import Scored, accumulate
-from mlstream.stream import Indicator, Mask
+from mlstream.streams.stream import Indicator, Mask
 
 Counts = npt.NDArray[np.int64]
 

@@ -11,8 +11,8 @@ import numpy as np
 from metrics import LabelCounts, ba_macro_from_counts, label_counts
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.settings import OneClass
-from mlstream.label_values import filled, known
-from mlstream.stream import Indicator, Mask
+from mlstream.streams.label_values import filled, known
+from mlstream.streams.stream import Indicator, Mask
 
 
 def count_known(Y: Indicator, decided: Indicator) -> LabelCounts:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.stream import Indicator
+from mlstream.streams.stream import Indicator
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 

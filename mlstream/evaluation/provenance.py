@@ -14,7 +14,6 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import JsonValue
 
-from mlstream.card_model import StreamCard
 from mlstream.evaluation.decisions import rule_as_json
 from mlstream.evaluation.label_space import resolve_label_space, shows_task_at_prediction
 from mlstream.evaluation.learner_base import takes_task_to_predict, uses_task
@@ -22,7 +21,8 @@ from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.run import precision_k
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.wrapping import wrapped_as
-from mlstream.stream import Stream
+from mlstream.streams.card_model import StreamCard
+from mlstream.streams.stream import Stream
 
 # Packages that can change the bits of a run, or its cost.
 _VERSIONED = ("mlstream", "numpy", "scipy", "scikit-learn", "numba", "river", "codecarbon")

@@ -18,7 +18,7 @@ from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.summary import ReferenceScores
-from mlstream.stream import Features, Index, Indicator, Mask, Stream
+from mlstream.streams.stream import Features, Index, Indicator, Mask, Stream
 
 
 class _Rows(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from metrics.named import find_metrics
-from mlstream._mapped import slices
+from mlstream._support.mapped import slices
 from mlstream.evaluation.held_out import HeldOutScorer, SetScorer, count_constant_labels, predict_held_out
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view, mask_rows
 from mlstream.evaluation.learner_base import Learner
@@ -18,7 +18,7 @@ from mlstream.evaluation.prequential import PrequentialScorer, plan_curves
 from mlstream.evaluation.scoring import Scored, count_known_only
 from mlstream.evaluation.settings import Settings
 from mlstream.records.run_record import Curve
-from mlstream.stream import Experience, Mask, Stream
+from mlstream.streams.stream import Experience, Mask, Stream
 
 # Called during a run with the number of rows done, and the number of rows of the stream.
 RowProgress = Callable[[int, int], None]

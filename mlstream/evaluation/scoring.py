@@ -19,8 +19,8 @@ from metrics import (
 )
 from mlstream.evaluation.predictions import Floats, Predictions, join_predictions
 from mlstream.evaluation.settings import OneClass
-from mlstream.label_values import filled, known
-from mlstream.stream import Indicator, Mask
+from mlstream.streams.label_values import filled, known
+from mlstream.streams.stream import Indicator, Mask
 
 CORE_METRICS = ("ba_macro", "rmse", "precision_at_k")
 

@@ -10,12 +10,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from metrics import acc, bwt, fm, frug, fwt, intransigence, stepwise_transfer
-from mlstream.card_model import StreamCard
 from mlstream.evaluation.held_out import HIERARCHY_METRICS
 from mlstream.evaluation.predictions import Floats
 from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_record import LeftOut, Score
-from mlstream.stream import Mask
+from mlstream.streams.card_model import StreamCard
+from mlstream.streams.stream import Mask
 
 # Name in a record, which no other one differs from by case alone -> name in the published definition.
 _STEPWISE = {

@@ -17,7 +17,7 @@ from mlstream.evaluation.label_space import labels_at_prediction, learning_view,
 from mlstream.evaluation.learners import adapt_to_stream, fresh
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
-from mlstream.stream import Experience, Stream
+from mlstream.streams.stream import Experience, Stream
 
 # Of a learner that does not state how many rows it needs, and of one that asks for many.
 _WARM_UP_ROWS, _MAX_WARM_UP_ROWS = 2, 1000

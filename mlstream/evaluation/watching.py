@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from estimators._seeding import clone_with_seed
+from estimators.contract.seeding import clone_with_seed
 from estimators.drift import LabelDrift, LabelSetDrift
 from mlstream.evaluation.mistakes import Mistakes
 from mlstream.evaluation.settings import Errors

@@ -19,10 +19,10 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mlstream._files import open_plain, raise_disk_error
-from mlstream._mapped import keep_open, pieces
-from mlstream.formats._joined_features import Stacked
-from mlstream.formats.content import FormatError, show
+from mlstream._support.content import FormatError, show
+from mlstream._support.files import open_plain, raise_disk_error
+from mlstream._support.mapped import keep_open, pieces
+from mlstream.streams.tables._joined_features import Stacked
 
 Array: TypeAlias = npt.NDArray[Any]
 

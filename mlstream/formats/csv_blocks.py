@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from mlstream.formats.csv_dialects import CsvHeader
 from mlstream.formats.lines import LINE, Lines
-from mlstream.formats.text_columns import MISSING_WORDS
+from mlstream.streams.tables.text_columns import MISSING_WORDS
 
 # Enough for pyarrow to be worth a call, few enough to be nothing beside a table.
 _BLOCK_BYTES = 4 * 2**20

@@ -10,10 +10,10 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from mlstream._spreadsheets import unguard_text
-from mlstream.card_model import ReadingCard
-from mlstream.formats.content import FormatError, at, bare_path, show
+from mlstream._support.content import FormatError, at, bare_path, show
+from mlstream._support.spreadsheets import unguard_text
 from mlstream.formats.lines import Lines
+from mlstream.streams.card_model import ReadingCard
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 # Excel writes and reads such a line before the names.

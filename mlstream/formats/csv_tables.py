@@ -14,15 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
-from mlstream._spreadsheets import guard_text
+from mlstream._support.content import FormatError, at, show
+from mlstream._support.spreadsheets import guard_text
 from mlstream.formats.arff.writer import format_dense_rows
-from mlstream.formats.content import FormatError, at, show
 from mlstream.formats.csv_blocks import BlockLines, is_worth_pyarrow, join_blocks, read_fast
 from mlstream.formats.csv_dialects import OWN, SEPARATORS, CsvDialect, CsvHeader, read_header
 from mlstream.formats.lines import Lines, Readable
-from mlstream.formats.table import Column, Table, gather, to_number
-from mlstream.formats.text_columns import TextColumn, read_cell
-from mlstream.stream import Features, Indicator
+from mlstream.streams.stream import Features, Indicator
+from mlstream.streams.tables.table import Column, Table, gather, to_number
+from mlstream.streams.tables.text_columns import TextColumn, read_cell
 
 _N_ROWS = 4096
 # Of names that no reader of CSV takes; a zero byte looks like UTF-16.

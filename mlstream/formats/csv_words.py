@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from mlstream.formats.content import FormatError
+from mlstream._support.content import FormatError
 from mlstream.formats.csv_blocks import BlockLines, Distinct, find_texts, is_worth_pyarrow, join_blocks
 from mlstream.formats.csv_dialects import CsvDialect, CsvHeader, read_header
 from mlstream.formats.csv_tables import iterate_rows
 from mlstream.formats.lines import Lines, Readable
-from mlstream.formats.text_columns import TextColumn, Words
+from mlstream.streams.tables.text_columns import TextColumn, Words
 
 _N_ROWS = 4096
 # Some words of each column are kept until it shows to hold numbers.

@@ -9,11 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from mlstream._mapped import pieces
-from mlstream.card_model import StreamCard
-from mlstream.formats._joined_features import cut_rows, join_rows
-from mlstream.label_values import as_indicator
-from mlstream.stream import EvaluationSet, Experience, Features, Index, Indicator, Mask, Stream, StreamParts, Task
+from mlstream._support.mapped import pieces
+from mlstream.streams.card_model import StreamCard
+from mlstream.streams.label_values import as_indicator
+from mlstream.streams.stream import (
+    EvaluationSet,
+    Experience,
+    Features,
+    Index,
+    Indicator,
+    Mask,
+    Stream,
+    StreamParts,
+    Task,
+)
+from mlstream.streams.tables._joined_features import cut_rows, join_rows
 
 # In place of a part's mask where the mask goes by row.
 BY_ROW = -1

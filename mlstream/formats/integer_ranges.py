@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mlstream.formats.content import show
-from mlstream.stream import Index
+from mlstream._support.content import show
+from mlstream.streams.stream import Index
 
 # Eighteen digits fit into 64 bits.
 _RANGES = re.compile(r"(?:-?\d{1,18}(?:\.\.-?\d{1,18})?(?: (?!$)|$))*", re.ASCII)

@@ -8,7 +8,7 @@ from pathlib import Path
 from mlstream.formats.npz import load_npz, save_npz
 from mlstream.formats.plain_stream import load_tables, save_tables
 from mlstream.formats.stream_files import card_path, evaluation_path
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 _SUFFIXES = (".npz", ".arff", ".arff.gz", ".train.csv", ".train.csv.gz", ".train.parquet")
 # Endings of plain tables. Libraries that find splits by name would load the held-out rows beside one as all there are.

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.formats.content import FormatError, at, clip, first_repeated, show
+from mlstream._support.content import FormatError, at, clip, first_repeated, show
 from mlstream.formats.lines import Lines, Readable
-from mlstream.formats.table import Column, Table, nominal, to_number
+from mlstream.streams.tables.table import Column, Table, nominal, to_number
 
 _N_ROWS = 4096
 _MAX_CLASSES = 1000

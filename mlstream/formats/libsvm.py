@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from mlstream.formats.content import FormatError, at, require_room, show
-from mlstream.stream import Indicator
+from mlstream._support.content import FormatError, at, require_room, show
+from mlstream.streams.stream import Indicator
 
 SUFFIXES = (".libsvm", ".svm", ".svmlight")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from mlstream.formats.content import FormatError, at
+from mlstream._support.content import FormatError, at
 
 # Enough for compiled loops to be fast, few enough to be nothing beside a table.
 BLOCK_BYTES = 2**19

@@ -35,14 +35,14 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from mlstream._files import atomic_path
-from mlstream._mapped import plain, release
-from mlstream.card_model import parse_card
-from mlstream.formats._joined_features import Stacked, make_csr, stack_rows
+from mlstream._support.content import FormatError, show
+from mlstream._support.files import atomic_path
+from mlstream._support.mapped import plain, release
 from mlstream.formats._zip import Array, read_arrays, write_arrays
-from mlstream.formats.content import FormatError, show
 from mlstream.formats.flat import FlatParts, FlatStream, flatten, restore
-from mlstream.stream import Features, Stream
+from mlstream.streams.card_model import parse_card
+from mlstream.streams.stream import Features, Stream
+from mlstream.streams.tables._joined_features import Stacked, make_csr, stack_rows
 
 FORMAT_VERSION = 1
 

@@ -14,15 +14,15 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import parquet, types
 
-from mlstream.card_model import ReadingCard
-from mlstream.formats.columns import BY_DEFAULT
-from mlstream.formats.content import FormatError, clip, show
+from mlstream._support.content import FormatError, clip, show
 from mlstream.formats.lines import Readable
 from mlstream.formats.parquet_columns import ROLE
-from mlstream.formats.table import Column, Table
-from mlstream.formats.text_columns import TextColumn, Words
-from mlstream.label_values import filled, known
-from mlstream.stream import Features, Indicator
+from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.label_values import filled, known
+from mlstream.streams.stream import Features, Indicator
+from mlstream.streams.tables.columns import BY_DEFAULT
+from mlstream.streams.tables.table import Column, Table
+from mlstream.streams.tables.text_columns import TextColumn, Words
 
 _N_ROWS = 4096
 _PIECE_BYTES = 2**20

@@ -29,8 +29,8 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from mlstream.card_model import RowsCard, StreamCard
 from mlstream.cards.row_columns import feature_columns, has_masks, role_columns
+from mlstream.streams.card_model import RowsCard, StreamCard
 
 # Of fields whose columns are neither labels nor features; readers of plain tables leave them out.
 ROLE = b"mlstream"

@@ -12,12 +12,12 @@ import pyarrow as pa
 from pyarrow import parquet
 from scipy import sparse
 
-from mlstream._mapped import release
-from mlstream.card_model import PartCard, RowsCard
+from mlstream._support.mapped import release
 from mlstream.formats.flat import index_masks, require_writable
 from mlstream.formats.parquet import for_arrow, parquet_errors, to_nullable
 from mlstream.formats.parquet_columns import RowColumns, list_of
-from mlstream.stream import EvaluationSet, Experience, Index, Indicator, Mask, Stream
+from mlstream.streams.card_model import PartCard, RowsCard
+from mlstream.streams.stream import EvaluationSet, Experience, Index, Indicator, Mask, Stream
 
 _GROUP_BYTES = 8 * 2**20
 _MAX_GROUP_ROWS = 2**20

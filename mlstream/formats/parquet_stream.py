@@ -17,10 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import compute, parquet, types
 
-from mlstream._files import atomic_paths
-from mlstream.card_model import PartCard, StreamCard
-from mlstream.formats._joined_features import make_csr
-from mlstream.formats.content import FormatError, require_room
+from mlstream._support.content import FormatError, require_room
+from mlstream._support.files import atomic_paths
 from mlstream.formats.flat import BY_ROW, FlatParts, FlatStream, restore, to_masks
 from mlstream.formats.parquet import for_arrow, parquet_errors, show_type
 from mlstream.formats.parquet_columns import RowColumns
@@ -33,8 +31,10 @@ from mlstream.formats.stream_files import (
     require_layout,
     require_listed,
 )
-from mlstream.label_values import as_indicator
-from mlstream.stream import Features, Index, Indicator, Stream
+from mlstream.streams.card_model import PartCard, StreamCard
+from mlstream.streams.label_values import as_indicator
+from mlstream.streams.stream import Features, Index, Indicator, Stream
+from mlstream.streams.tables._joined_features import make_csr
 
 
 def save_parquet(stream: Stream, path: str | os.PathLike[str]) -> None:

@@ -15,10 +15,8 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from mlstream._files import atomic_paths
-from mlstream.card_model import PartCard, RowsCard, StreamCard
-from mlstream.formats.columns import require_complete
-from mlstream.formats.content import FormatError, UnpackedFile
+from mlstream._support.content import FormatError, UnpackedFile
+from mlstream._support.files import atomic_paths
 from mlstream.formats.csv_dialects import OWN
 from mlstream.formats.flat import BY_ROW, FlatParts, FlatStream, flatten, restore, to_masks
 from mlstream.formats.integer_ranges import format_ranges, format_repeats, parse_ranges, parse_repeats
@@ -30,10 +28,12 @@ from mlstream.formats.stream_files import (
     require_layout,
     require_listed,
 )
-from mlstream.formats.table import Table, gather
 from mlstream.formats.table_io import read_tables, write_table
-from mlstream.label_values import as_indicator
-from mlstream.stream import Features, Index, Stream
+from mlstream.streams.card_model import PartCard, RowsCard, StreamCard
+from mlstream.streams.label_values import as_indicator
+from mlstream.streams.stream import Features, Index, Stream
+from mlstream.streams.tables.columns import require_complete
+from mlstream.streams.tables.table import Table, gather
 
 
 def save_tables(stream: Stream, path: str | os.PathLike[str]) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mlstream._files import sha256_of
-from mlstream.card_model import FileCard, RowsCard, StreamCard, load_card
-from mlstream.formats.content import FormatError, stem
+from mlstream._support.content import FormatError, stem
+from mlstream._support.files import sha256_of
+from mlstream.streams.card_model import FileCard, RowsCard, StreamCard, load_card
 
 _TRAIN, _TEST = ".train", ".test"
 _HINT = "load_dataset reads plain tables."

@@ -10,18 +10,18 @@ from typing import BinaryIO
 
 from scipy import sparse
 
-from mlstream.card_model import ReadingCard
+from mlstream._support.content import FormatError, bare_path
 from mlstream.formats.arff.reader import read_arff
 from mlstream.formats.arff.writer import format_arff, require_different
-from mlstream.formats.columns import BY_DEFAULT
-from mlstream.formats.content import FormatError, bare_path
 from mlstream.formats.csv_dialects import CsvDialect, dialect_of
 from mlstream.formats.csv_tables import format_csv, read_csv
 from mlstream.formats.keel import read_keel
 from mlstream.formats.lines import Readable
-from mlstream.formats.table import Table
-from mlstream.formats.text_columns import TextColumn
-from mlstream.stream import Features, Indicator
+from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.stream import Features, Indicator
+from mlstream.streams.tables.columns import BY_DEFAULT
+from mlstream.streams.tables.table import Table
+from mlstream.streams.tables.text_columns import TextColumn
 
 CSV_SUFFIXES = (".csv", ".tsv")
 _SPREADSHEETS = (".xls", ".xlsx", ".ods")

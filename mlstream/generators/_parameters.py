@@ -11,9 +11,9 @@ from typing import cast, get_args, get_type_hints
 import numpy as np
 from pydantic import JsonValue
 
-from mlstream.card_model import GeneratorCard
 from mlstream.generators._checks import require_seed
-from mlstream.stream import Stream
+from mlstream.streams.card_model import GeneratorCard
+from mlstream.streams.stream import Stream
 
 Generator = Callable[..., Stream]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mlstream.card_model import GeneratorCard
 from mlstream.generators._parameters import Generator
 from mlstream.generators.from_tables.clustering import task_stream
 from mlstream.generators.from_tables.emerging_labels import emerging_labels_stream
@@ -19,7 +18,8 @@ from mlstream.generators.synthetic.drifting import drifting_stream
 from mlstream.generators.synthetic.environments import environment_stream
 from mlstream.generators.synthetic.hat_and_shirt import hat_and_shirt_stream
 from mlstream.generators.synthetic.multipliers import multiplier_stream
-from mlstream.stream import Dataset, Stream
+from mlstream.streams.card_model import GeneratorCard
+from mlstream.streams.stream import Dataset, Stream
 
 FROM_TABLES: dict[str, Generator] = {
     "carve_environments": carve_environments,

@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mlstream.card_model import StreamCard, load_card
 from mlstream.cards.description import hash_data
-from mlstream.stream import Stream
+from mlstream.streams.card_model import StreamCard, load_card
+from mlstream.streams.stream import Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import requests
 
-from mlstream._files import sha256_of
+from mlstream._support.files import sha256_of
 from mlstream.records.paths import Repetition
 from mlstream.records.run_files import load_runs, path_of
 from mlstream.records.run_record import Resources, RunResult, Score

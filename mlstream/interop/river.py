@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from scipy import sparse
 
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 
 def to_river(stream: Stream) -> Iterator[tuple[dict[str, float], dict[str, bool]]]:

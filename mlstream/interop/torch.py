@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mlstream.stream import EvaluationSet, Experience, Stream
+from mlstream.streams.stream import EvaluationSet, Experience, Stream
 
 try:
     import torch

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.drawing.labels import bars_size, draw_label_bars, draw_label_shares, label_shares, label_size
-from mlstream.formats.labels import LabelRule
-from mlstream.label_sets import label_frequencies
 from mlstream.plotting._axes import axes_or_new
-from mlstream.stream import Stream
+from mlstream.streams.label_sets import label_frequencies
+from mlstream.streams.stream import Stream
+from mlstream.streams.tables.labels import LabelRule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from mlstream.drawing.schedule import draw_schedule, schedule_size, task_shares
 from mlstream.plotting._axes import axes_or_new
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

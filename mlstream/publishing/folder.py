@@ -11,8 +11,7 @@ from typing import Unpack
 
 from scipy import sparse
 
-from mlstream._files import atomic_folder, is_plain, open_plain, sha256_of, write_text_atomically
-from mlstream.card_model import FileCard, StreamCard, card_schema, load_card
+from mlstream._support.files import atomic_folder, is_plain, open_plain, sha256_of, write_text_atomically
 from mlstream.cards.citation import card_citation
 from mlstream.cards.croissant import card_croissant
 from mlstream.cards.datacite import card_datacite
@@ -32,11 +31,12 @@ from mlstream.cards.zenodo import card_zenodo
 from mlstream.drawing.labels import label_svg
 from mlstream.drawing.schedule import schedule_svg
 from mlstream.formats import load, save
-from mlstream.formats.mulan import format_labels
 from mlstream.formats.stream_files import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
 from mlstream.publishing.source_tables import find_table, require_own_table, without_folders
-from mlstream.stream import Stream
+from mlstream.streams.card_model import FileCard, StreamCard, card_schema, load_card
+from mlstream.streams.stream import Stream
+from mlstream.streams.tables.mulan import format_labels
 
 NPZ = "stream.npz"
 ARFF = "stream.arff"

@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from typing import TypeAlias
 
-from mlstream._files import ends_as_folder, nearest_first, nearest_name
+from mlstream._support.files import ends_as_folder, nearest_first, nearest_name
 from mlstream.data.registry import list_datasets, warn_if_shadowed
 from mlstream.formats import load
 from mlstream.publishing.presets import list_presets, make_preset
-from mlstream.stream import Stream
+from mlstream.streams.stream import Stream
 
 StreamLike: TypeAlias = Stream | str | os.PathLike[str]
 

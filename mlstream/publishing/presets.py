@@ -13,11 +13,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from mlstream._files import write_text_atomically
+from mlstream._support.files import write_text_atomically
 
 if TYPE_CHECKING:
-    from mlstream.card_model import StreamCard
-    from mlstream.stream import Stream
+    from mlstream.streams.card_model import StreamCard
+    from mlstream.streams.stream import Stream
 
 SCHEMA = "stream-card.schema.json"
 
@@ -136,7 +136,7 @@ def write_cards(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
     name, outcome : str
         A stream, and "written" or why it was left out.
     """
-    from mlstream.card_model import card_schema
+    from mlstream.streams.card_model import card_schema
 
     write_text_atomically(Path(folder) / SCHEMA, card_schema())
     for name in list_presets():

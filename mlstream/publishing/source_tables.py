@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mlstream.card_model import SourceCard, StreamCard
+from mlstream._support.content import PACKED, bare_path, hash_unpacked
 from mlstream.data.datasets import list_datasets, load_dataset, load_registered
 from mlstream.data.registry import describe_folder, local_folder
-from mlstream.formats.columns import BY_DEFAULT
-from mlstream.formats.content import PACKED, bare_path, hash_unpacked
-from mlstream.formats.labels import PlainRule
-from mlstream.stream import Dataset
+from mlstream.streams.card_model import SourceCard, StreamCard
+from mlstream.streams.stream import Dataset
+from mlstream.streams.tables.columns import BY_DEFAULT
+from mlstream.streams.tables.labels import PlainRule
 
 
 def find_table(source: SourceCard, table: str | os.PathLike[str] | None = None) -> Dataset:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from mlstream._files import write_text_atomically
-from mlstream.frames import make_frame
+from mlstream._support.files import write_text_atomically
 from mlstream.records.checks import failures
 from mlstream.records.paths import detection_path, require_own_path
 from mlstream.records.run_record import Score
 from mlstream.records.schema import Record, VersionedRecord, read_record
+from mlstream.streams.frames import make_frame
 
 if TYPE_CHECKING:
     import pandas as pd

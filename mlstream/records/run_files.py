@@ -9,13 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from mlstream._files import write_text_atomically
-from mlstream.card_model import StreamCard
+from mlstream._support.files import write_text_atomically
 from mlstream.records.checks import failures, require_consistent
 from mlstream.records.paths import Repetition, file_name, require_own_path, run_path
 from mlstream.records.run_record import RunResult, Runs
 from mlstream.records.schema import read_record, refusal
 from mlstream.records.selection_record import SelectionRecord
+from mlstream.streams.card_model import StreamCard
 
 
 def save_run(result: RunResult, directory: str | os.PathLike[str]) -> Path:

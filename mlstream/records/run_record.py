@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
-from mlstream import _html
-from mlstream.frames import make_frame
+from mlstream._support import html as _html
 from mlstream.records.frugality import rename_in_run
 from mlstream.records.schema import SCHEMA_VERSION, Record, VersionedRecord
 from mlstream.records.selection_record import Selection
+from mlstream.streams.frames import make_frame
 
 if TYPE_CHECKING:
     import pandas as pd

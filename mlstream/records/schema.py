@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
-from mlstream._files import open_plain
-from mlstream._validation_errors import WRONG_VERSION, find_problem
+from mlstream._support.files import open_plain
+from mlstream._support.validation_errors import WRONG_VERSION, find_problem
 
 # A record of 5,000 experiences and 100 tasks has a tenth of this.
 _MAX_BYTES = 2**28

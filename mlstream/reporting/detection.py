@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from mlstream.card_model import StreamCard
 from mlstream.drawing.alarms import (
     ALARM_KEYS,
     AlarmLane,
@@ -22,6 +21,7 @@ from mlstream.records.detection_record import Alarm, Detection
 from mlstream.reporting.detection_tables import DetectionGroup, delay_table, detection_table, group_detections
 from mlstream.reporting.methods_text import Paragraph, join_words
 from mlstream.reporting.tables import Table
+from mlstream.streams.card_model import StreamCard
 
 _MAX_LABELS = 8
 _ERRORS = {

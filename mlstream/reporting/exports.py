@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from mlstream._files import write_text_atomically
+from mlstream._support.files import write_text_atomically
 from mlstream.cards.markdown import escape_markdown, one_line
 from mlstream.records.detection_record import Detection
 from mlstream.records.paths import file_name

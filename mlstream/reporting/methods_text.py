@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from metrics.named import NAMED_METRICS
-from mlstream.card_model import StreamCard
 from mlstream.records.detection_record import Detection
 from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_record import Resources, RunResult
@@ -14,6 +13,7 @@ from mlstream.reporting.comparison import ALPHA, ROPE
 from mlstream.reporting.energy_parts import describe_shares
 from mlstream.reporting.groups import BASELINES, describe_tuning
 from mlstream.reporting.score_info import score_heading
+from mlstream.streams.card_model import StreamCard
 
 Cards = Mapping[str, StreamCard]
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from mlstream._version import __version__
-from mlstream.card_model import StreamCard
 from mlstream.cards.terms import StatedTerms, stated_terms
 from mlstream.drawing.labels import label_chart
 from mlstream.drawing.plotly_parts import Chart
@@ -43,6 +42,7 @@ from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.strategy_tables import strategy_table, trial_table
 from mlstream.reporting.tables import Table, overview_table
 from mlstream.reporting.transfer import score_limits, transfer, transfer_charts
+from mlstream.streams.card_model import StreamCard
 
 _OVERVIEW_SCORE = "ba_macro"
 _SEED = re.compile(r"random_state=\d+")

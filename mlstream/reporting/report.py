@@ -13,8 +13,7 @@ from pathlib import Path
 
 import jinja2
 
-from mlstream._files import write_text_atomically
-from mlstream.card_model import StreamCard
+from mlstream._support.files import write_text_atomically
 from mlstream.drawing.plotly_parts import Chart, frame
 from mlstream.records.detection_record import Detection, load_detections
 from mlstream.records.run_files import has_runs, load_cards, load_runs
@@ -26,6 +25,7 @@ from mlstream.reporting.groups import group_runs
 from mlstream.reporting.page import describe
 from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.tables import format_score, scores_csv
+from mlstream.streams.card_model import StreamCard
 
 
 def report(

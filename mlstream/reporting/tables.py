@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mlstream._spreadsheets import table_text
+from mlstream._support.spreadsheets import table_text
 from mlstream.reporting.groups import Group, join_distinct
 from mlstream.reporting.score_info import PARAMETERS, STRATEGY, Better, Heading, score_heading
 
@@ -120,7 +120,7 @@ def scores_csv(streams: Mapping[str, list[Group]]) -> str:
 def rows_csv(rows: Iterable[Sequence[float | str | None]]) -> str:
     r"""Write rows as CSV: numbers in full, and nothing where a value is None.
 
-    Text that a spreadsheet would take for a formula has an apostrophe before it, see `mlstream._spreadsheets`.
+    Text that a spreadsheet would take for a formula has an apostrophe before it, see `mlstream._support.spreadsheets`.
 
     Examples
     --------

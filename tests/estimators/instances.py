@@ -36,7 +36,7 @@ from estimators import (
     StreamPipeline,
     make_strategy,
 )
-from estimators._check_data import fresh
+from estimators.checks._check_data import fresh
 from estimators.detectors import DETECTORS, make_detector
 
 _OTHERS = {

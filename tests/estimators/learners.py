@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from estimators import DivergedError
 from estimators._kernels.label_codes import UNKNOWN
-from estimators.base import StreamClassifier
+from estimators.contract.base import StreamClassifier
 
 
 class Logistic(StreamClassifier):

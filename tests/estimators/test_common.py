@@ -19,8 +19,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import estimators
 from estimators import StreamClassifier
-from estimators._check_data import fresh, learn, predictions, stream
 from estimators.checks import Check, stream_checks
+from estimators.checks._check_data import fresh, learn, predictions, stream
 from tests.estimators import learners
 from tests.estimators.variants import BATCHES, FAST, LAWS_ONLY, LEFT_OUT, OTHERS
 from tests.loops import check_all

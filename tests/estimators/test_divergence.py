@@ -27,7 +27,7 @@ from estimators import (
     StreamClassifier,
     StreamPipeline,
 )
-from estimators._check_data import stream
+from estimators.checks._check_data import stream
 from tests.loops import check_all
 
 A, B, TEST = stream().parts(40, 40)

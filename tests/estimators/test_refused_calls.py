@@ -26,7 +26,7 @@ from estimators import (
     StreamPipeline,
     as_river,
 )
-from estimators._check_data import LIMIT, REFUSED, Fragile, Rows, fresh, learn, predictions, same, spoilt, stream
+from estimators.checks._check_data import LIMIT, REFUSED, Fragile, Rows, fresh, learn, predictions, same, spoilt, stream
 from estimators.interop._redo_log import RedoLog
 from tests.loops import check_all
 

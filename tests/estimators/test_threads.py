@@ -18,9 +18,9 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_info
 
 from estimators import FIFOMemory, MeanLabelsClassifier, as_river
-from estimators._blas_threads import one_thread
-from estimators._check_data import predictions, same, stream
-from estimators._locks import _ENTRIES, lock_of
+from estimators.checks._check_data import predictions, same, stream
+from estimators.contract.blas_threads import one_thread
+from estimators.contract.locks import _ENTRIES, lock_of
 from tests.estimators.instances import BATCHES, IN_STREAMS, made
 from tests.estimators.learners import Logistic
 from tests.loops import check_all
@@ -234,7 +234,7 @@ FORK = """
 import os, sys, threading, time, warnings
 import numpy as np
 from estimators import MeanLabelsClassifier
-from estimators._locks import lock_of
+from estimators.contract.locks import lock_of
 
 warnings.simplefilter("ignore")  # newer Pythons warn of what is tried here
 learner = MeanLabelsClassifier().partial_fit([[0.0]], [[1, 0]])

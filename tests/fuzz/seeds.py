@@ -12,13 +12,13 @@ import numpy as np
 
 from mlstream.cards.about import about_template
 from mlstream.formats.io import files_of, save
-from mlstream.formats.mulan import format_labels
+from mlstream.streams.tables.mulan import format_labels
 from tests.fuzz.mutators.archives import Member, zip_up
 from tests.mlstream.challenge.sample_files import WRITERS, make_layout, make_prob
 from tests.mlstream.formats.arff.test_reader import DIALECTS
 from tests.mlstream.records import run_records
 from tests.mlstream.records.run_records import make_failed
-from tests.mlstream.streams import Shape, make_stream
+from tests.mlstream.small_streams import Shape, make_stream
 
 RECORDS_OF_0_1 = Path(run_records.__file__).with_name("stored")
 

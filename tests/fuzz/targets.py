@@ -17,7 +17,7 @@ from unittest.mock import patch
 import numpy as np
 from scipy import sparse
 
-from mlstream.card_model import parse_card
+from mlstream._support.content import FormatError, UnpackedFile
 from mlstream.cards.about import read_about
 from mlstream.challenge.config import parse_config
 from mlstream.challenge.errors import InvalidSubmission
@@ -28,18 +28,18 @@ from mlstream.formats import csv_tables, csv_words
 from mlstream.formats.arff.blocks import BlockReader
 from mlstream.formats.arff.header import parse_header
 from mlstream.formats.arff.reader import parse_arff
-from mlstream.formats.content import FormatError, UnpackedFile
 from mlstream.formats.csv_dialects import CsvDialect
 from mlstream.formats.csv_tables import parse_csv
 from mlstream.formats.io import load
 from mlstream.formats.keel import read_keel
 from mlstream.formats.libsvm import read_libsvm
 from mlstream.formats.lines import Lines
-from mlstream.formats.mulan import read_labels
 from mlstream.formats.npz import load_npz
-from mlstream.formats.table import gather
 from mlstream.records.detection_record import load_detection
 from mlstream.records.run_files import load_run, load_selection
+from mlstream.streams.card_model import parse_card
+from mlstream.streams.tables.mulan import read_labels
+from mlstream.streams.tables.table import gather
 from tests.fuzz.mutators.archives import unzip
 from tests.mlstream.challenge.sample_files import make_layout
 

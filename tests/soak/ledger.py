@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mlstream._files import write_text_atomically
+from mlstream._support.files import write_text_atomically
 from tests.soak.runner import Outcome
 
 LEDGER = Path(__file__).with_name("ledger.jsonl")

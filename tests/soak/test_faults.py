@@ -28,17 +28,17 @@ TABLES = Case("generate t.arff -o out.arff", "t.arff", "out*")
 NOT_ATOMIC = """
 from contextlib import contextmanager
 from pathlib import Path
-import mlstream._files
+import mlstream._support.files
 
 @contextmanager
 def write_in_place(path, *, replace=True):
     yield Path(path)
 
-mlstream._files.atomic_path = write_in_place
+mlstream._support.files.atomic_path = write_in_place
 """
 NOT_TOGETHER = """
-import mlstream._files
-mlstream._files._put = lambda temporary, path: temporary.replace(path) and (lambda: None)
+import mlstream._support.files
+mlstream._support.files._put = lambda temporary, path: temporary.replace(path) and (lambda: None)
 """
 WRITERS = {
     "python": "from pathlib import Path; Path(path).write_text('x')",

@@ -20,7 +20,7 @@ NOT_ATOMIC = """
 import time
 from contextlib import contextmanager
 from pathlib import Path
-import mlstream._files
+import mlstream._support.files
 
 @contextmanager
 def write_in_place(path, *, replace=True):
@@ -28,7 +28,7 @@ def write_in_place(path, *, replace=True):
     time.sleep(1)
     yield Path(path)
 
-mlstream._files.atomic_path = write_in_place
+mlstream._support.files.atomic_path = write_in_place
 """
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from mlstream._files import atomic_path
+from mlstream._support.files import atomic_path
 from mlstream.challenge.config import ChallengeConfig, read_config
 from mlstream.challenge.folder import OrganiserFolder, require_apart, require_private
 from mlstream.challenge.making.bundle import RULES

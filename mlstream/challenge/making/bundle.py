@@ -12,15 +12,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream._files import is_plain, sha256_of, write_text_atomically
+from mlstream._support.files import is_plain, sha256_of, write_text_atomically
 from mlstream.challenge.making.public_card import CARD, PublicCard
 from mlstream.challenge.making.rules import format_rules
 from mlstream.challenge.truth import Keys, format_keys
-from mlstream.formats._joined_features import join_columns
 from mlstream.formats._zip import write_arrays
 from mlstream.formats.arff.writer import format_arff
 from mlstream.formats.csv_tables import format_csv
-from mlstream.stream import Features, Indicator
+from mlstream.streams.stream import Features, Indicator
+from mlstream.streams.tables._joined_features import join_columns
 
 RULES, BASELINE, SAMPLE, SUMS = "RULES.md", "baseline.py", "sample_submission.csv", "SHA256SUMS"
 # Columns of the bundle that are neither features nor labels.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mlstream._files import atomic_folders, read_bounded, sha256_of
+from mlstream._support.files import atomic_folders, read_bounded, sha256_of
 from mlstream.challenge.clock import Clock
 from mlstream.challenge.config import MAX_FILE_BYTES, ChallengeConfig, parse_config
 from mlstream.challenge.errors import StateFailed
@@ -26,8 +26,8 @@ from mlstream.challenge.state.beginning import begin_state
 from mlstream.challenge.truth import Keys, hash_keys, write_truth
 from mlstream.data.registry import list_datasets
 from mlstream.formats import save
-from mlstream.formats._joined_features import join_rows
-from mlstream.stream import Index, Stream
+from mlstream.streams.stream import Index, Stream
+from mlstream.streams.tables._joined_features import join_rows
 
 _SALT_BYTES = 32
 # A synthetic stream with a seed below this can be found by trying them all.

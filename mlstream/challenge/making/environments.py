@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from mlstream.formats._joined_features import join_rows
-from mlstream.label_values import filled, known
-from mlstream.stream import EvaluationSet, Experience, Features, Index, Indicator, Mask, Stream
+from mlstream.streams.label_values import filled, known
+from mlstream.streams.stream import EvaluationSet, Experience, Features, Index, Indicator, Mask, Stream
+from mlstream.streams.tables._joined_features import join_rows
 
 EnvironmentRole = Literal["train", "in-distribution", "validation", "test", "unseen"]
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from mlstream.challenge.truth import Keys
-from mlstream.stream import Features, Index
+from mlstream.streams.stream import Features, Index
 
 _KEY_BYTES = 8
 # A column of whole numbers with at most this many values is taken for categories.

@@ -13,7 +13,7 @@ from mlstream.challenge.making.environments import Environment, EnvironmentRole,
 from mlstream.challenge.making.hiding import FeatureHiding, hide_features, key_rows, keyed_digest
 from mlstream.challenge.truth import Truth
 from mlstream.diagnosis.duplicates import row_digests
-from mlstream.stream import Index, Mask, Stream
+from mlstream.streams.stream import Index, Mask, Stream
 
 _ROLES: tuple[EnvironmentRole, ...] = ("train", "validation", "test", "unseen")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mlstream._files import sha256_of
+from mlstream._support.files import sha256_of
 from mlstream.challenge.config import read_config
 from mlstream.challenge.folder import OrganiserFolder, require_private
 from mlstream.challenge.making.bundle import SUMS, find_changed, is_list_of, read_sums

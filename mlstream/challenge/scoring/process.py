@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from mlstream._files import read_bounded
+from mlstream._support.files import read_bounded
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.scoring.scorer import Scorer

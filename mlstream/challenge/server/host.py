@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from mlstream._files import is_plain
+from mlstream._support.files import is_plain
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import ChallengeError
 from mlstream.challenge.making.bundle import SUMS, find_changed, is_list_of, read_sums

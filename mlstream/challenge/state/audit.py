@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mlstream._files import is_plain, sha256_of
+from mlstream._support.files import is_plain, sha256_of
 from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.replies import AuditReport
 from mlstream.challenge.scoring.scorer import Scorer

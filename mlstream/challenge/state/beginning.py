@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import datetime
 
-from mlstream._files import sha256_of
+from mlstream._support.files import sha256_of
 from mlstream.challenge.folder import OrganiserFolder, make_private
 from mlstream.challenge.state.store import Store
 

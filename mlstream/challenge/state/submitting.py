@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from mlstream._files import naming_errors
+from mlstream._support.files import naming_errors
 from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.errors import BudgetSpent
 from mlstream.challenge.folder import OrganiserFolder

@@ -9,9 +9,9 @@ import secrets
 import unicodedata
 from collections.abc import Iterator
 
+from mlstream._support.content import show
 from mlstream.challenge.errors import TeamRefused, UnknownToken
 from mlstream.challenge.state.store import Reading, Writing
-from mlstream.formats.content import show
 
 _MAX_NAME = 40
 _ID_BYTES = 6

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mlstream._spreadsheets import unguard_text
+from mlstream._support.content import show
+from mlstream._support.spreadsheets import unguard_text
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.submissions.rows import (
     N_DIGITS,
@@ -21,8 +22,7 @@ from mlstream.challenge.submissions.rows import (
     SubmittedRows,
     decode_ids,
 )
-from mlstream.formats.content import show
-from mlstream.formats.table import to_number
+from mlstream.streams.tables.table import to_number
 
 _COMMA, _NEWLINE, _BLANK = b",\n "
 _IN_NUMBERS = np.zeros(256, bool)

@@ -10,6 +10,7 @@ import zlib
 
 import numpy as np
 
+from mlstream._support.content import show
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.submissions.rows import (
     N_DIGITS,
@@ -20,7 +21,6 @@ from mlstream.challenge.submissions.rows import (
     decode_ids,
 )
 from mlstream.challenge.truth import Keys
-from mlstream.formats.content import show
 
 _PROB = "prob"
 _PACKINGS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}

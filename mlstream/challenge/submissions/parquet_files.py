@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet, types
 
+from mlstream._support.content import show
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.submissions.rows import N_DIGITS, ROW_ID, SubmissionLayout, SubmittedRows, decode_ids
 from mlstream.challenge.truth import Keys
-from mlstream.formats.content import show
 from mlstream.formats.parquet import show_type
 
 

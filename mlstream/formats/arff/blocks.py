@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream.formats._growing_arrays import Cells
-from mlstream.formats._joined_features import make_csr
 from mlstream.formats.arff.rows import RowReader
 from mlstream.formats.lines import Lines
-from mlstream.formats.table import Column
+from mlstream.streams.tables._growing_arrays import Cells
+from mlstream.streams.tables._joined_features import make_csr
+from mlstream.streams.tables.table import Column
 
 Dense: TypeAlias = npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.int32]

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from mlstream.formats.content import FormatError, at, show
-from mlstream.formats.table import Column, nominal
+from mlstream._support.content import FormatError, at, show
+from mlstream.streams.tables.table import Column, nominal
 
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _NAME = re.compile(rf"""\s*({QUOTED}|[^\s{{}},%'"][^\s{{}},%]*)""")

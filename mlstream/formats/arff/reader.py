@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream.formats._growing_arrays import Cells
+from mlstream._support.content import FormatError, at, clip, show
 from mlstream.formats.arff.blocks import BlockReader
 from mlstream.formats.arff.header import parse_header
-from mlstream.formats.content import FormatError, at, clip, show
 from mlstream.formats.lines import Lines, Readable
-from mlstream.formats.table import Table, gather
+from mlstream.streams.tables._growing_arrays import Cells
+from mlstream.streams.tables.table import Table, gather
 
 
 def parse_arff(content: bytes, path: Path) -> Table:

@@ -14,9 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+from mlstream._support.content import FormatError, at, clip, first_repeated, show
 from mlstream.formats.arff.header import QUOTED, unquote
-from mlstream.formats.content import FormatError, at, clip, first_repeated, show
-from mlstream.formats.table import Column, to_number
+from mlstream.streams.tables.table import Column, to_number
 
 _MISSING = "?"
 

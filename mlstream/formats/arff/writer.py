@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream.label_values import filled
-from mlstream.stream import Features, Indicator
+from mlstream.streams.label_values import filled
+from mlstream.streams.stream import Features, Indicator
 
 Codes: TypeAlias = npt.NDArray[np.uint8]
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from mlstream.data.events import Numbers, TextColumn
-from mlstream.stream import Index
+from mlstream.streams.stream import Index
 
 Statistic = Literal["mean", "min", "max", "sum"]
 Clock = Literal["day", "week"]

@@ -25,7 +25,7 @@ from mlstream.generators.from_events.features import (
     summarise,
 )
 from mlstream.generators.from_events.windows import Empty, WindowRule, Windows, find_windows
-from mlstream.stream import Dataset, Index, Indicator
+from mlstream.streams.stream import Dataset, Index, Indicator
 
 _MAX_VALUES = 10_000
 

@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from mlstream._memory import require_memory
-from mlstream.stream import Index
+from mlstream._support.memory import require_memory
+from mlstream.streams.stream import Index
 
 Empty = Literal["drop", "keep"]
 

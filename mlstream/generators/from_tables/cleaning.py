@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from metrics._validation import require_choice
-from mlstream.card_model import DropCard
-from mlstream.label_sets import count_labels, has_label
-from mlstream.stream import Dataset, Features, Index, Mask
+from mlstream.streams.card_model import DropCard
+from mlstream.streams.label_sets import count_labels, has_label
+from mlstream.streams.stream import Dataset, Features, Index, Mask
 
 Keep = Literal["drop", "keep"]
 

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from scipy import sparse
 
 from metrics._validation import require_choice
-from mlstream.card_model import ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._checks import require_count
@@ -21,9 +20,10 @@ from mlstream.generators.from_tables.spherical_kmeans import published_spherical
 from mlstream.generators.schedule.experiences import lay_out
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
 from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan
-from mlstream.label_sets import expected_labels, has_label, label_set_ids
-from mlstream.label_values import filled, known
-from mlstream.stream import Dataset, Index, Indicator, Mask, Stream
+from mlstream.streams.card_model import ScenarioCard
+from mlstream.streams.label_sets import expected_labels, has_label, label_set_ids
+from mlstream.streams.label_values import filled, known
+from mlstream.streams.stream import Dataset, Index, Indicator, Mask, Stream
 
 Variant = Literal["standard", "published"]
 

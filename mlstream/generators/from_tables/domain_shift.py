@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from mlstream.generators.schedule.partition import Partition
-from mlstream.stream import Dataset, Index
+from mlstream.streams.stream import Dataset, Index
 
 Values = npt.NDArray[np.floating]
 

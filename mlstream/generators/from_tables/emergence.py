@@ -10,8 +10,8 @@ import numpy as np
 
 from mlstream.generators._checks import require_count
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.label_sets import label_set_ids
-from mlstream.stream import Dataset, Index, Indicator, Mask
+from mlstream.streams.label_sets import label_set_ids
+from mlstream.streams.stream import Dataset, Index, Indicator, Mask
 
 
 def draw_emergence(Y: Indicator, *, first_labels: int, labels_per_task: int, seed: int) -> Index:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mlstream.card_model import ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._parameters import describe_call
@@ -15,8 +14,9 @@ from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.emergence import draw_emergence, first_tasks, read_emergence
 from mlstream.generators.schedule.splits import split_evenly
 from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
-from mlstream.label_sets import label_set_ids
-from mlstream.stream import Dataset, EvaluationSet, Experience, Index, Stream, StreamParts, Task
+from mlstream.streams.card_model import ScenarioCard
+from mlstream.streams.label_sets import label_set_ids
+from mlstream.streams.stream import Dataset, EvaluationSet, Experience, Index, Stream, StreamParts, Task
 
 # The lists drawn from these parameters are on the card.
 _DRAWN_FROM = ("first_labels", "labels_per_task")

@@ -7,12 +7,12 @@ from typing import Literal, cast
 
 import numpy as np
 
-from mlstream.card_model import GeneratorCard, ScenarioCard, StreamCard, TaskRole
 from mlstream.cards.description import describe_stream
 from mlstream.generators.schedule.experiences import chain_parts, lay_out
 from mlstream.generators.schedule.partition import make_partition
 from mlstream.generators.schedule.visit_plan import VisitPlan
-from mlstream.stream import Dataset, EvaluationSet, Index, StreamParts, Task
+from mlstream.streams.card_model import GeneratorCard, ScenarioCard, StreamCard, TaskRole
+from mlstream.streams.stream import Dataset, EvaluationSet, Index, StreamParts, Task
 
 Role = Literal["train", "validation", "test", "unseen"]
 

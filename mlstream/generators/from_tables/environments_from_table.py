@@ -10,7 +10,7 @@ from mlstream.generators._parameters import describe_call
 from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles
 from mlstream.generators.from_tables.task_rules import TaskRule, find_tasks
-from mlstream.stream import Stream, StreamParts
+from mlstream.streams.stream import Stream, StreamParts
 
 
 def carve_environments(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream.stream import Features, Index
+from mlstream.streams.stream import Features, Index
 
 # A cluster is too small if it has less than a tenth of the rows that it would have if all were of one size.
 _SHARE = 10

@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from mlstream.generators._checks import require_count
-from mlstream.label_sets import expected_counts
-from mlstream.label_values import as_indicator, filled, known
-from mlstream.stream import Dataset, Indicator, Mask
+from mlstream.streams.label_sets import expected_counts
+from mlstream.streams.label_values import as_indicator, filled, known
+from mlstream.streams.stream import Dataset, Indicator, Mask
 
 _MAX_SHOWN = 8
 

@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 
 from metrics._validation import require_choice
-from mlstream.card_model import DropCard, ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._checks import require_count
@@ -27,9 +26,10 @@ from mlstream.generators.from_tables.superclass_shares import SuperclassShares, 
 from mlstream.generators.schedule.partition import count_rows
 from mlstream.generators.schedule.splits import split_evenly
 from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
-from mlstream.label_sets import label_set_ids
-from mlstream.label_values import with_unknown_of
-from mlstream.stream import Dataset, EvaluationSet, Experience, Index, Mask, Stream, StreamParts, Task
+from mlstream.streams.card_model import DropCard, ScenarioCard
+from mlstream.streams.label_sets import label_set_ids
+from mlstream.streams.label_values import with_unknown_of
+from mlstream.streams.stream import Dataset, EvaluationSet, Experience, Index, Mask, Stream, StreamParts, Task
 
 Information = Literal["incomplete", "complete"]
 

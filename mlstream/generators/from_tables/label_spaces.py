@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from mlstream.generators.schedule.partition import Partition, as_slice
-from mlstream.stream import Dataset, Mask, Task
+from mlstream.streams.stream import Dataset, Mask, Task
 
 LabelSpaces = Literal["any", "same", "disjoint", "overlapping"]
 

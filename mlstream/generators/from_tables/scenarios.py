@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from metrics._validation import require_choice
-from mlstream.card_model import ScenarioCard, TaskRole
 from mlstream.cards.description import describe_stream
 from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._parameters import describe_call
@@ -21,7 +20,8 @@ from mlstream.generators.from_tables.task_rules import By, TaskRule, find_tasks
 from mlstream.generators.schedule.experiences import chain_parts, lay_out
 from mlstream.generators.schedule.partition import Partition, make_partition
 from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan, part_sizes
-from mlstream.stream import Dataset, Index, Stream, StreamParts
+from mlstream.streams.card_model import ScenarioCard, TaskRole
+from mlstream.streams.stream import Dataset, Index, Stream, StreamParts
 
 TaskIdentity = Literal["always", "training", "never"]
 

@@ -12,7 +12,7 @@ from metrics._validation import require_choice
 from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators._threads import for_each
-from mlstream.stream import Index
+from mlstream.streams.stream import Index
 
 Floats = npt.NDArray[np.float64]
 Input = npt.ArrayLike | sparse.csr_array

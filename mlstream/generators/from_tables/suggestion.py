@@ -13,8 +13,8 @@ from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.drawing.matplotlib_parts import write_picture
 from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators.from_tables.clustering import cluster_label_sets
-from mlstream.label_sets import count_label_sets, count_labels, has_label
-from mlstream.stream import Indicator
+from mlstream.streams.label_sets import count_label_sets, count_labels, has_label
+from mlstream.streams.stream import Indicator
 
 
 class Suggestion(NamedTuple):

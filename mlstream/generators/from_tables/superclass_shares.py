@@ -9,7 +9,7 @@ import numpy as np
 from mlstream.generators._checks import require_count, require_share
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.hierarchy import labels_above
-from mlstream.stream import Indicator, Mask
+from mlstream.streams.stream import Indicator, Mask
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.clustering import task_stream
-from mlstream.stream import Dataset, Indicator, Stream, StreamParts
+from mlstream.streams.stream import Dataset, Indicator, Stream, StreamParts
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from scipy import sparse
 
 from metrics._validation import require_choice
-from mlstream.card_model import DropCard
 from mlstream.generators._checks import require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.clustering import (
@@ -23,9 +22,10 @@ from mlstream.generators.from_tables.clustering import (
 )
 from mlstream.generators.from_tables.feature_clusters import cluster_features
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
-from mlstream.label_sets import has_label
-from mlstream.label_values import filled
-from mlstream.stream import Dataset, Index, Mask
+from mlstream.streams.card_model import DropCard
+from mlstream.streams.label_sets import has_label
+from mlstream.streams.label_values import filled
+from mlstream.streams.stream import Dataset, Index, Mask
 
 By = Literal["all", "label-sets", "label-lists", "column", "features", "time"]
 

@@ -13,8 +13,8 @@ from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import perturbed_stream
-from mlstream.label_values import known
-from mlstream.stream import Experience, Features, Index, Indicator, Mask, Stream
+from mlstream.streams.label_values import known
+from mlstream.streams.stream import Experience, Features, Index, Indicator, Mask, Stream
 
 # Sums of rows, delays and jitter stay in 64 bits.
 _MAX_ROWS = 2**61

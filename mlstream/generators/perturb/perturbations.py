@@ -11,12 +11,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from metrics._validation import require_choice
-from mlstream.card_model import GeneratorCard
 from mlstream.generators._checks import require_share
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import perturbed_stream
-from mlstream.stream import Experience, Features, Index, Stream
+from mlstream.streams.card_model import GeneratorCard
+from mlstream.streams.stream import Experience, Features, Index, Stream
 
 Change = Callable[[Experience, np.random.Generator], Experience]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlstream.card_model import DropCard, GeneratorCard
 from mlstream.cards.description import describe_again
 from mlstream.generators.synthetic.drift_truth import carry_drifts
-from mlstream.stream import Experience, Stream, StreamParts
+from mlstream.streams.card_model import DropCard, GeneratorCard
+from mlstream.streams.stream import Experience, Stream, StreamParts
 
 
 def perturbed_stream(stream: Stream, experiences: Sequence[Experience], call: GeneratorCard) -> Stream:

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mlstream.card_model import GeneratorCard
 from mlstream.cards.description import describe_again
 from mlstream.generators._checks import require_seed
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import with_base
-from mlstream.stream import Features, Stream, StreamParts
+from mlstream.streams.card_model import GeneratorCard
+from mlstream.streams.stream import Features, Stream, StreamParts
 
 
 def reordered_tasks(stream: Stream, *, seed: int = 0) -> Stream:

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from mlstream._mapped import take_rows
-from mlstream.card_model import DropCard
+from mlstream._support.mapped import take_rows
 from mlstream.generators.schedule.gradual_boundaries import blend
 from mlstream.generators.schedule.orders import resolve_order
 from mlstream.generators.schedule.partition import Partition, as_slice, count_rows
 from mlstream.generators.schedule.splits import split_tasks
 from mlstream.generators.schedule.visit_plan import VisitPlan
-from mlstream.stream import Dataset, EvaluationSet, Experience, Features, Index, Indicator, Mask, StreamParts
+from mlstream.streams.card_model import DropCard
+from mlstream.streams.stream import Dataset, EvaluationSet, Experience, Features, Index, Indicator, Mask, StreamParts
 
 
 def lay_out(

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.schedule.visit_plan import Shape, VisitPlan
-from mlstream.stream import Index
+from mlstream.streams.stream import Index
 
 # The sigmoid runs from 0.7 % to 99.3 % of the next task.
 _STEEPNESS = 10.0

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.label_sets import count_labels, label_frequencies
-from mlstream.stream import Dataset, Index, Mask, Task
+from mlstream.streams.label_sets import count_labels, label_frequencies
+from mlstream.streams.stream import Dataset, Index, Mask, Task
 
 Floats = npt.NDArray[np.float64]
 

@@ -9,9 +9,9 @@ import numpy as np
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.schedule.partition import Partition
 from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
-from mlstream.label_sets import label_set_ids
-from mlstream.label_values import filled
-from mlstream.stream import Dataset, Index
+from mlstream.streams.label_sets import label_set_ids
+from mlstream.streams.label_values import filled
+from mlstream.streams.stream import Dataset, Index
 
 
 def split_tasks(table: Dataset, partition: Partition, visits: VisitPlan, *, shuffle: bool = True) -> list[list[Index]]:

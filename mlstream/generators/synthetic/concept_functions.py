@@ -7,7 +7,7 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.stream import Index
+from mlstream.streams.stream import Index
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Kind = Literal["hyperplane", "tree", "rbf"]

@@ -9,11 +9,11 @@ from math import ceil, sqrt
 import numpy as np
 
 from metrics._validation import require_choice
-from mlstream.card_model import DriftTarget
 from mlstream.generators._checks import require_count, require_share
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.synthetic.concept_functions import KINDS, ConceptFunctions, Floats, Kind, make_functions
-from mlstream.stream import Indicator
+from mlstream.streams.card_model import DriftTarget
+from mlstream.streams.stream import Indicator
 
 TARGETS: tuple[DriftTarget, ...] = ("P(X)", "P(Y|X)", "dependence")
 

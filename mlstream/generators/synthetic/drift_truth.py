@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from mlstream.card_model import DriftCard
 from mlstream.generators.synthetic.concepts import Concept, changes_between
-from mlstream.stream import Experience, Index, Stream
+from mlstream.streams.card_model import DriftCard
+from mlstream.streams.stream import Experience, Index, Stream
 
 Pattern = Literal["abrupt", "gradual", "incremental"]
 

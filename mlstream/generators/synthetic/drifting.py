@@ -9,9 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from metrics._validation import require_choice
-from mlstream._mapped import empty_table, slices, take_rows
-from mlstream._memory import INDEX_BYTES, require_memory
-from mlstream.card_model import DriftTarget, ScenarioCard
+from mlstream._support.mapped import empty_table, slices, take_rows
+from mlstream._support.memory import INDEX_BYTES, require_memory
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_count
 from mlstream.generators._parameters import describe_call
@@ -32,7 +31,8 @@ from mlstream.generators.synthetic.concepts import (
     make_concepts,
 )
 from mlstream.generators.synthetic.drift_truth import Pattern, list_drifts
-from mlstream.stream import Dataset, Stream
+from mlstream.streams.card_model import DriftTarget, ScenarioCard
+from mlstream.streams.stream import Dataset, Stream
 
 PATTERNS: tuple[Pattern, ...] = ("abrupt", "gradual", "incremental")
 

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics._validation import require_choice
-from mlstream._memory import require_memory
+from mlstream._support.memory import require_memory
 from mlstream.generators._checks import require_count, require_seed, require_share
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles
-from mlstream.stream import Dataset, Indicator, Stream
+from mlstream.streams.stream import Dataset, Indicator, Stream
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]

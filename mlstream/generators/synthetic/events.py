@@ -9,7 +9,7 @@ import numpy as np
 from mlstream.data.events import TIME_TYPE, EventColumn, Events, Numbers, TextColumn
 from mlstream.generators._checks import require_count
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.stream import Index
+from mlstream.streams.stream import Index
 
 _START = np.datetime64("2026-01-05T00:00:00", "us")
 _DAY_S = 86400.0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlstream._memory import require_memory
+from mlstream._support.memory import require_memory
 from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.environment_roles import Role, describe_environments, lay_out_roles
-from mlstream.stream import Dataset, Stream
+from mlstream.streams.stream import Dataset, Stream
 
 # Columns: hat, orange, responds. Six people a domain.
 _PEOPLE = {

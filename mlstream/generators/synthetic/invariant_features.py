@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from mlstream.card_model import StreamCard
-from mlstream.stream import Mask
+from mlstream.streams.card_model import StreamCard
+from mlstream.streams.stream import Mask
 
 # Generator -> beginning of the names of invariant features.
 _INVARIANT: Mapping[str, str] = MappingProxyType({"environment_stream": "invariant-", "hat_and_shirt_stream": "hat"})

@@ -8,9 +8,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from mlstream._mapped import empty_table, slices
-from mlstream._memory import INDEX_BYTES, require_memory
-from mlstream.card_model import ScenarioCard
+from mlstream._support.mapped import empty_table, slices
+from mlstream._support.memory import INDEX_BYTES, require_memory
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_count, require_seed, require_share
 from mlstream.generators._parameters import describe_call
@@ -19,7 +18,8 @@ from mlstream.generators._threads import for_each
 from mlstream.generators.schedule.experiences import lay_out
 from mlstream.generators.schedule.partition import make_partition
 from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan
-from mlstream.stream import Dataset, Indicator, Mask, Stream
+from mlstream.streams.card_model import ScenarioCard
+from mlstream.streams.stream import Dataset, Indicator, Mask, Stream
 
 Floats = npt.NDArray[np.float64]
 

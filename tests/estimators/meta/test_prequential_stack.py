@@ -23,7 +23,7 @@ from estimators import (
     PrevalenceThreshold,
     ReplayClassifier,
 )
-from estimators.base import StreamClassifier
+from estimators.contract.base import StreamClassifier
 from tests.estimators import learners, streams
 from tests.loops import check_all
 

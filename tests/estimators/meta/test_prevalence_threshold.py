@@ -16,7 +16,7 @@ from estimators import (
     PrevalenceThreshold,
     StreamPipeline,
 )
-from estimators.base import StreamClassifier
+from estimators.contract.base import StreamClassifier
 from metrics import ba_macro
 from tests.estimators import streams
 from tests.estimators.slow_prevalence import SlowRule

@@ -15,7 +15,7 @@ from mlstream.evaluation.evaluate import evaluate
 from mlstream.evaluation.settings import Settings
 from mlstream.records.run_files import load_runs
 from mlstream.records.selection_record import Trial
-from mlstream.stream import Stream, StreamParts
+from mlstream.streams.stream import Stream, StreamParts
 from tests.loops import check_all, in_two_tiers
 from tests.mlstream.evaluation.streams import Online, as_stream, make_stream
 
@@ -35,7 +35,7 @@ class Broken(Online):
 
 def of_first_experience(stream):
     """Cut a stream after its first experience."""
-    from mlstream.stream import Dataset
+    from mlstream.streams.stream import Dataset
 
     parts = StreamParts(stream.tasks, stream.experiences[:1], stream.evaluation_sets)
     first = stream.experiences[0]

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlstream.card_model import AboutCard, CreatorCard, StreamCard, TermsCard, card_schema
 from mlstream.cards.about import about_template, read_about
 from mlstream.cards.citation import card_citation
 from mlstream.cards.croissant import card_croissant
@@ -21,8 +20,9 @@ from mlstream.cards.zenodo import card_zenodo
 from mlstream.formats import load
 from mlstream.generators import missing_labels, multiplier_stream, task_stream
 from mlstream.publishing.folder import publish, regenerate, verify
+from mlstream.streams.card_model import AboutCard, CreatorCard, StreamCard, TermsCard, card_schema
 from tests.loops import check_all
-from tests.mlstream.streams import make_stream
+from tests.mlstream.small_streams import make_stream
 
 yaml = pytest.importorskip("yaml")
 

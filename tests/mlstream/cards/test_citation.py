@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given
 
-from mlstream.card_model import StreamCard
 from mlstream.cards.citation import card_citation
-from mlstream.stream import Stream
-from tests.mlstream.streams import make_stream, streams
+from mlstream.streams.card_model import StreamCard
+from mlstream.streams.stream import Stream
+from tests.mlstream.small_streams import make_stream, streams
 
 yaml = pytest.importorskip("yaml")
 

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import example, given
 from scipy import sparse
 
-from mlstream.card_model import load_card
 from mlstream.cards.croissant import card_croissant
 from mlstream.cards.limits import known_limits
 from mlstream.data.datasets import load_dataset
 from mlstream.generators import multiplier_stream, task_stream
 from mlstream.publishing.folder import publish
-from mlstream.stream import Stream
+from mlstream.streams.card_model import load_card
+from mlstream.streams.stream import Stream
 from tests.loops import check_all
-from tests.mlstream.streams import Shape, make_stream, streams
+from tests.mlstream.small_streams import Shape, make_stream, streams
 
 # Streams made by hand state no terms, which `publish` warns of.
 pytestmark = pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")

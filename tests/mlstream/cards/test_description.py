@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from mlstream.card_model import GeneratorCard, ScenarioCard
 from mlstream.cards.description import describe_stream, hash_data
-from mlstream.stream import Dataset, EvaluationSet, Experience, StreamParts, Task
+from mlstream.streams.card_model import GeneratorCard, ScenarioCard
+from mlstream.streams.stream import Dataset, EvaluationSet, Experience, StreamParts, Task
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(10, 3))

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlstream.card_model import StreamCard
 from mlstream.cards.front_matter import front_matter
 from mlstream.cards.licences import hub_licence
+from mlstream.streams.card_model import StreamCard
 from tests.loops import check_all
-from tests.mlstream.streams import make_stream
+from tests.mlstream.small_streams import make_stream
 
 yaml = pytest.importorskip("yaml")
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from mlstream.card_model import FileCard
 from mlstream.cards.croissant import card_croissant
 from mlstream.cards.croissant_check import list_croissant_errors
 from mlstream.cards.datacite import card_datacite
@@ -18,9 +17,10 @@ from mlstream.cards.terms import with_terms
 from mlstream.cards.zenodo import card_zenodo
 from mlstream.formats import load
 from mlstream.publishing.folder import publish, verify
-from mlstream.stream import Stream
+from mlstream.streams.card_model import FileCard
+from mlstream.streams.stream import Stream
 from tests.mlstream.cli.commands import invoke
-from tests.mlstream.streams import Shape, make_stream, streams
+from tests.mlstream.small_streams import Shape, make_stream, streams
 
 pytestmark = pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
 

@@ -1,8 +1,8 @@
 """Known limits are said when, and only when, the card tells of them."""
 
-from mlstream.card_model import DropCard, PersistenceCard, StreamCard
 from mlstream.cards.limits import known_limits
-from tests.mlstream.streams import make_stream
+from mlstream.streams.card_model import DropCard, PersistenceCard, StreamCard
+from tests.mlstream.small_streams import make_stream
 
 
 def card_with(**changes: object) -> StreamCard:

@@ -8,12 +8,12 @@ import arff
 import pytest
 from hypothesis import given
 
-from mlstream.card_model import StreamCard, TermsCard, load_card
 from mlstream.cards.openml import card_openml, has_targets
 from mlstream.cards.terms import with_terms
 from mlstream.publishing.folder import publish
-from mlstream.stream import Stream
-from tests.mlstream.streams import Shape, make_stream, streams
+from mlstream.streams.card_model import StreamCard, TermsCard, load_card
+from mlstream.streams.stream import Stream
+from tests.mlstream.small_streams import Shape, make_stream, streams
 
 pytestmark = pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from markdown_it import MarkdownIt
 
-from mlstream.card_model import DriftCard, DropCard, FileCard, PersistenceCard
 from mlstream.cards.page import card_page
-from mlstream.stream import Stream
+from mlstream.streams.card_model import DriftCard, DropCard, FileCard, PersistenceCard
+from mlstream.streams.stream import Stream
 from tests.loops import check_all
-from tests.mlstream.streams import Shape, make_stream, streams
+from tests.mlstream.small_streams import Shape, make_stream, streams
 
 
 def rows_of(page: str, title: str) -> list[list[str]]:

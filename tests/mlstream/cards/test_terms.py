@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from mlstream.card_model import AboutCard, StreamCard, TermsCard, card_schema, load_card
 from mlstream.cards.citation import card_citation
 from mlstream.cards.croissant import card_croissant
 from mlstream.cards.front_matter import front_matter
@@ -22,9 +21,10 @@ from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save
 from mlstream.generators import missing_labels, multiplier_stream, task_stream
 from mlstream.publishing.folder import publish, regenerate, verify
-from mlstream.stream import Stream
+from mlstream.streams.card_model import AboutCard, StreamCard, TermsCard, card_schema, load_card
+from mlstream.streams.stream import Stream
 from tests.loops import check_all
-from tests.mlstream.streams import make_stream
+from tests.mlstream.small_streams import make_stream
 
 yaml = pytest.importorskip("yaml")
 

@@ -7,11 +7,11 @@ import pytest
 from rich.console import Console
 
 from mlstream.campaign.campaign import CampaignProgress
-from mlstream.card_model import DropCard
 from mlstream.cli import console
 from mlstream.cli.run_tables import show_results
 from mlstream.generators import Suggestion
 from mlstream.publishing.presets import make_preset
+from mlstream.streams.card_model import DropCard
 from tests.mlstream.records.run_records import make_run
 
 EVENTS = [

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlstream.card_model import load_card
 from mlstream.formats import load
+from mlstream.streams.card_model import load_card
 from tests.mlstream.cli.commands import invoke
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from mlstream.card_model import AboutCard, TermsCard, load_card
 from mlstream.cards.terms import StreamTerms
 from mlstream.cli import app, generate
 from mlstream.cli.terms import FLAGS
 from mlstream.formats import load
+from mlstream.streams.card_model import AboutCard, TermsCard, load_card
 from tests.mlstream.cli.commands import invoke, make, write_table
 
 TYPED = (

@@ -6,7 +6,7 @@ import pytest
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load
 from tests.mlstream.cli.commands import invoke, make, write_table
-from tests.mlstream.streams import assert_same_stream
+from tests.mlstream.small_streams import assert_same_stream
 
 LABEL_SETS = ("1100", "0?10", "0011", "100?", "?110", "1011")
 

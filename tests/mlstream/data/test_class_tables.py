@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlstream._support.content import FormatError
 from mlstream.data.class_tables import read_class_table
-from mlstream.formats.content import FormatError
 
 ARFF = b"""@relation t
 @attribute 'two words' numeric

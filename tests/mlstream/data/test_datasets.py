@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from mlstream._support.content import FormatError
 from mlstream.data.datasets import iter_dataset, load_dataset
 from mlstream.data.registry import list_datasets
-from mlstream.formats.content import FormatError
 from mlstream.publishing.folder import regenerate
 from mlstream.publishing.presets import make_preset
 

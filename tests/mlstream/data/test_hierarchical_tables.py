@@ -5,9 +5,9 @@ import gzip
 import numpy as np
 import pytest
 
+from mlstream._support.content import FormatError
 from mlstream.data.datasets import load_dataset
 from mlstream.data.hierarchical_tables import is_hierarchical, read_hierarchical_table
-from mlstream.formats.content import FormatError
 from mlstream.generators import iirc_stream
 from tests.loops import check_all
 

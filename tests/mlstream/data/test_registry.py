@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from mlstream._support.content import read_unpacked
 from mlstream.data.datasets import load_dataset
 from mlstream.data.registry import list_datasets
-from mlstream.formats.content import read_unpacked
 from tests.loops import check_all
 
 ENTRIES = {entry.name: entry for entry in list_datasets()}

@@ -19,7 +19,7 @@ from mlstream.generators import (
 )
 from mlstream.publishing.named_streams import as_stream
 from tests.mlstream.evaluation.streams import Online, make_stream
-from tests.mlstream.streams import assert_same_stream
+from tests.mlstream.small_streams import assert_same_stream
 
 CALLS = {
     "carve_environments": lambda table: carve_environments(table, roles=("train", "test")),

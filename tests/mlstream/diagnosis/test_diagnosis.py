@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from mlstream.diagnosis.diagnosis import describe_labels, diagnose
 from mlstream.generators import duplicated_rows, iirc_stream, multiplier_stream, scenario_stream, task_stream
 from tests.mlstream.generators.tables import make_table
-from tests.mlstream.streams import streams
+from tests.mlstream.small_streams import streams
 
 LABELS = hnp.arrays(np.uint8, st.tuples(st.integers(0, 12), st.integers(1, 5)), elements=st.integers(0, 1))
 

@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from mlstream.diagnosis.duplicates import duplicated_evaluation_rows, row_digests
-from tests.mlstream.streams import Shape, build_stream
+from tests.mlstream.small_streams import Shape, build_stream
 
 SMALL = hnp.arrays(np.float64, st.tuples(st.integers(1, 20), st.just(2)), elements=st.sampled_from([0.0, -0.0, 1.0]))
 

@@ -7,7 +7,7 @@ from mlstream.diagnosis.diagnosis import diagnose
 from mlstream.diagnosis.figures import draw_pictures
 from mlstream.generators import multiplier_stream, task_stream
 from tests.mlstream.generators.tables import make_table
-from tests.mlstream.streams import Shape, make_stream
+from tests.mlstream.small_streams import Shape, make_stream
 
 STREAMS = {
     "odd names": lambda: make_stream(Shape(label_names=("$\\frac{", "日" * 60, "a_b^c"), sizes=(6, 0, 0), by_row=True)),

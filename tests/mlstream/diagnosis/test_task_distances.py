@@ -7,8 +7,8 @@ from scipy.spatial.distance import cdist, pdist
 
 from mlstream.diagnosis.task_distances import task_distances
 from mlstream.generators import environment_stream, multiplier_stream
-from mlstream.stream import EvaluationSet, Experience, Stream, StreamParts, Task
-from tests.mlstream.streams import Shape, make_stream
+from mlstream.streams.stream import EvaluationSet, Experience, Stream, StreamParts, Task
+from tests.mlstream.small_streams import Shape, make_stream
 
 
 def two_tasks(draw, n_rows=1500, as_sparse=False):

@@ -6,13 +6,13 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given
 
-from mlstream.card_model import DriftCard, ExperienceCard
 from mlstream.drawing.labels import label_chart, label_svg
 from mlstream.drawing.schedule import schedule_chart, schedule_svg
-from mlstream.stream import Stream
+from mlstream.streams.card_model import DriftCard, ExperienceCard
+from mlstream.streams.stream import Stream
 from tests.mlstream.drawing.plotly_checks import require_valid
 from tests.mlstream.records.run_records import ORDER, SIZES, TASKS, make_card
-from tests.mlstream.streams import Shape, make_stream, streams
+from tests.mlstream.small_streams import Shape, make_stream, streams
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from mlstream.card_model import GeneratorCard, ScenarioCard
 from mlstream.cards.description import describe_stream
-from mlstream.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
+from mlstream.streams.card_model import GeneratorCard, ScenarioCard
+from mlstream.streams.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
 
 SIGNATURES = np.array([[1, 1, 1, 0, 0], [0, 0, 1, 1, 1], [1, 0, 1, 0, 1]], dtype=bool)
 VISITS = ((0,), (1,), (0, 2), (1,))

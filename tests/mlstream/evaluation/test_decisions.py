@@ -19,7 +19,7 @@ from mlstream.evaluation.label_space import learning_view, mask_rows
 from mlstream.evaluation.learners import adapt_to_stream, fresh
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
-from mlstream.stream import Stream, StreamParts
+from mlstream.streams.stream import Stream, StreamParts
 from tests.estimators.slow_prevalence import SlowRule
 from tests.mlstream.evaluation.streams import Online, make_stream
 

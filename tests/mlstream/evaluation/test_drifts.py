@@ -7,7 +7,7 @@ import pytest
 
 from mlstream.evaluation.drifts import true_drifts
 from mlstream.generators import delayed_labels, drifting_stream, multiplier_stream, reordered_rows
-from mlstream.stream import Stream, StreamParts
+from mlstream.streams.stream import Stream, StreamParts
 from tests.loops import check_all
 from tests.mlstream.evaluation.streams import make_stream
 from tests.mlstream.generators.test_registry import STREAMS

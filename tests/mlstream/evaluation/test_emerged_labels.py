@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from estimators import BinaryRelevance, StreamPipeline, make_strategy
-from estimators._new_labels import set_choice
+from estimators.contract.new_labels import set_choice
 from metrics import ba_macro
 from mlstream.evaluation.evaluate import evaluate
 from mlstream.evaluation.learners import ChunkLearner, GrowingLearner, adapt_to_stream

@@ -16,7 +16,7 @@ from mlstream.campaign.campaign import run_campaign
 from mlstream.evaluation.evaluate import UndefinedCellsWarning, evaluate
 from mlstream.generators import missing_labels
 from mlstream.reporting.report import report
-from mlstream.stream import Stream, StreamParts
+from mlstream.streams.stream import Stream, StreamParts
 from tests.estimators.learners import Logistic
 from tests.mlstream.evaluation.slow import run_slowly, score_slowly
 from tests.mlstream.evaluation.streams import SIZES, Online, Targeted, make_stream

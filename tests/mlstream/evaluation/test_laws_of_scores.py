@@ -26,8 +26,8 @@ from mlstream.generators import (
     scenario_stream,
     task_stream,
 )
-from mlstream.label_values import filled, known
-from mlstream.stream import Dataset
+from mlstream.streams.label_values import filled, known
+from mlstream.streams.stream import Dataset
 from tests.loops import check_all
 from tests.mlstream.evaluation.test_held_out import PARENTS, zoo
 from tests.mlstream.generators.tables import make_table

@@ -75,7 +75,7 @@ def test_nothing_is_learnt_where_no_label_ever_counts(estimator):
 
 
 def test_a_learner_that_trains_before_it_tests_is_believed_only_where_it_says_so():
-    # The chunk path believes `predict_then_fit`; the laws of estimators/checks.py are what refuses such a learner.
+    # The chunk path believes `predict_then_fit`; the laws of estimators/checks refuse such a learner.
     honest, peeking = learner_of(Logistic()), learner_of(Peeker())
     rows = FIRST.X, FIRST.Y, FIRST.label_mask
     assert not np.array_equal(honest.test_then_train(*rows).proba, peeking.test_then_train(*rows).proba)

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mlstream._support.content import FormatError
 from mlstream.data.datasets import iter_dataset, load_dataset
 from mlstream.formats import csv_blocks, csv_tables, csv_words, lines
-from mlstream.formats.content import FormatError
 from mlstream.formats.csv_blocks import read_fast
 from mlstream.formats.csv_dialects import CsvDialect, CsvHeader
 from mlstream.formats.csv_words import find_words
-from mlstream.stream import Dataset
+from mlstream.streams.stream import Dataset
 from tests.loops import check_all
 
 SEPARATORS = [",", ";", "\t", "|"]

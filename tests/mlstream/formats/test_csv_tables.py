@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlstream.formats.content import FormatError
+from mlstream._support.content import FormatError
 from mlstream.formats.csv_tables import format_csv, parse_csv
 
 PATH = Path("x.csv")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from mlstream.formats.flat import flatten, restore
-from mlstream.stream import Experience, Stream, StreamParts
-from tests.mlstream.streams import Shape, assert_same_stream, make_stream, streams
+from mlstream.streams.stream import Experience, Stream, StreamParts
+from tests.mlstream.small_streams import Shape, assert_same_stream, make_stream, streams
 
 
 @given(streams())

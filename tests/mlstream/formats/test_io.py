@@ -10,13 +10,13 @@ import pytest
 from hypothesis import assume, given
 from scipy import sparse
 
-from mlstream._files import _PlainFile
+from mlstream._support.files import _PlainFile
 from mlstream.cards.description import hash_data
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save
 from mlstream.generators import task_stream
-from mlstream.stream import Stream
-from tests.mlstream.streams import Shape, assert_same_stream, make_stream, streams
+from mlstream.streams.stream import Stream
+from tests.mlstream.small_streams import Shape, assert_same_stream, make_stream, streams
 
 SUFFIXES = [".npz", ".arff", ".arff.gz"]
 CSV_SUFFIXES = [".train.csv", ".train.csv.gz"]

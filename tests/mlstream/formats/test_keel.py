@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlstream._support.content import FormatError
 from mlstream.data.datasets import load_dataset
-from mlstream.formats.content import FormatError
 from tests.loops import check_all
 
 IRIS = """@relation iris

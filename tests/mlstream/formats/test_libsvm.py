@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
+from mlstream._support.content import FormatError
 from mlstream.data.datasets import load_dataset
-from mlstream.formats.content import FormatError
 from mlstream.formats.libsvm import read_libsvm
 
 PATH = Path("x.svm")

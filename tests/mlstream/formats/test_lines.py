@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlstream.formats.content import FormatError, read_lines
+from mlstream._support.content import FormatError, read_lines
 from mlstream.formats.lines import BLOCK_BYTES, LONGEST_LINE_BYTES, SHORT_BYTES, Lines
 
 PATH = Path("x.txt")

@@ -16,15 +16,15 @@ from typing import Any
 
 import pytest
 
-from mlstream.card_model import load_card
+from mlstream._support.content import FormatError
 from mlstream.data.datasets import iter_dataset, load_dataset
 from mlstream.formats import load, save
-from mlstream.formats.content import FormatError
-from mlstream.formats.mulan import read_labels
 from mlstream.formats.npz import load_npz
-from mlstream.formats.table import Table
+from mlstream.streams.card_model import load_card
+from mlstream.streams.tables.mulan import read_labels
+from mlstream.streams.tables.table import Table
 from tests.loops import check_all
-from tests.mlstream.streams import make_stream
+from tests.mlstream.small_streams import make_stream
 
 HEAD = b"@relation 'x: -C 1'\n@attribute y {0,1}\n@attribute a real\n@data\n"
 MIB = 2**20

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlstream.formats.content import FormatError
+from mlstream._support.content import FormatError
 from mlstream.formats.npz import load_npz, save_npz
-from mlstream.stream import Stream, StreamParts
+from mlstream.streams.stream import Stream, StreamParts
 from tests.loops import check_all
-from tests.mlstream.streams import Shape, assert_same_stream, make_stream
+from tests.mlstream.small_streams import Shape, assert_same_stream, make_stream
 
 KINDS = {
     "dense": Shape(),

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from mlstream._support.content import FormatError
 from mlstream.data.datasets import load_dataset
-from mlstream.formats.content import FormatError
 
 
 def write(path: Path, **columns: object) -> Path:

@@ -9,15 +9,15 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from mlstream.card_model import load_card
+from mlstream._support.content import FormatError
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, parquet_rows, save
-from mlstream.formats.content import FormatError
 from mlstream.formats.parquet_rows import StreamRows
 from mlstream.formats.parquet_stream import restore_rows
 from mlstream.formats.stream_files import describe_file
+from mlstream.streams.card_model import load_card
 from tests.loops import check_all
-from tests.mlstream.streams import Shape, assert_same_stream, make_stream
+from tests.mlstream.small_streams import Shape, assert_same_stream, make_stream
 
 SHAPES = [Shape(unknown=0.3), Shape(sparse=True, unknown=0.3), Shape(by_row=True, dtype=np.float32)]
 

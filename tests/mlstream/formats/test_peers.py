@@ -19,7 +19,7 @@ from scipy.io import arff as scipy_arff
 from mlstream.data.datasets import load_dataset
 from mlstream.data.registry import list_datasets
 from mlstream.formats.arff.writer import format_arff
-from mlstream.formats.mulan import format_labels, read_labels
+from mlstream.streams.tables.mulan import format_labels, read_labels
 from tests.loops import check_all
 
 FEATURES = ("Att1", "two words", "50%", "a,b", "{x}", "it's", 'say "hi"', "é", "日本")

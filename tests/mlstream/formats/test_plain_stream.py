@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from mlstream._support.content import FormatError
 from mlstream.data.datasets import load_dataset
-from mlstream.formats.content import FormatError
 from mlstream.formats.plain_stream import load_tables, save_tables
-from tests.mlstream.streams import Shape, assert_same_stream, make_stream
+from tests.mlstream.small_streams import Shape, assert_same_stream, make_stream
 
 HINT = r"(load_dataset reads plain tables|.* makes a stream of a table)\."
 

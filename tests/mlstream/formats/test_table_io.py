@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlstream.formats.content import FormatError
+from mlstream._support.content import FormatError
 from mlstream.formats.table_io import read_tables, write_table
 
 X, Y = np.array([[0.5], [2.0]]), np.array([[1], [0]], np.uint8)

@@ -12,15 +12,15 @@ from pyarrow import parquet
 from scipy import sparse
 from scipy.io import arff as scipy_arff
 
+from mlstream._support.content import FormatError
 from mlstream.cards.description import hash_data
 from mlstream.data.datasets import iter_dataset, load_dataset
 from mlstream.data.registry import list_datasets
 from mlstream.formats import load, save
 from mlstream.formats.arff.writer import format_arff
-from mlstream.formats.content import FormatError
 from mlstream.generators import task_stream
-from mlstream.stream import Dataset
-from tests.mlstream.streams import Shape, assert_same_stream, hide_cells, make_stream
+from mlstream.streams.stream import Dataset
+from tests.mlstream.small_streams import Shape, assert_same_stream, hide_cells, make_stream
 
 NAN = float("nan")
 HEAD = (

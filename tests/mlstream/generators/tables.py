@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy import sparse
 
-from mlstream.label_values import as_indicator
-from mlstream.stream import Dataset
+from mlstream.streams.label_values import as_indicator
+from mlstream.streams.stream import Dataset
 
 
 def make_table(Y, X=None, name="table"):

@@ -5,7 +5,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from mlstream.card_model import GeneratorCard, StreamCard
 from mlstream.cards.description import hash_data
 from mlstream.generators import (
     GENERATORS,
@@ -31,6 +30,7 @@ from mlstream.generators import (
     stand_in_stream,
     task_stream,
 )
+from mlstream.streams.card_model import GeneratorCard, StreamCard
 from tests.loops import check_all
 from tests.mlstream.generators.tables import make_table
 

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 
-from mlstream.card_model import load_card
 from mlstream.formats import save
 from mlstream.interop import from_datasets
 from mlstream.publishing.folder import publish
-from mlstream.stream import Stream
-from tests.mlstream.streams import Shape, assert_same_stream, make_stream, streams
+from mlstream.streams.card_model import load_card
+from mlstream.streams.stream import Stream
+from tests.mlstream.small_streams import Shape, assert_same_stream, make_stream, streams
 
 pytestmark = pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
 

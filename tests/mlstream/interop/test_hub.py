@@ -10,7 +10,7 @@ from mlstream.cards.page import card_page
 from mlstream.interop.hub import upload
 from mlstream.publishing.folder import publish, verify
 from tests.mlstream.interop.hub_stand_in import Hub, run_hub
-from tests.mlstream.streams import Shape, make_stream
+from tests.mlstream.small_streams import Shape, make_stream
 
 # Its library calls its transport in a way that the transport has deprecated.
 # Streams made by hand state no terms, which `publish` warns of.

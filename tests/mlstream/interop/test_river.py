@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mlstream.interop import to_river
-from tests.mlstream.streams import Shape, make_stream
+from tests.mlstream.small_streams import Shape, make_stream
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])

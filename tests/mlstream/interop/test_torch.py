@@ -8,7 +8,7 @@ import pytest
 
 from mlstream import interop
 from mlstream.formats import load, save
-from tests.mlstream.streams import Shape, make_stream
+from tests.mlstream.small_streams import Shape, make_stream
 
 
 # Its import takes seconds, which those who only collect tests need not wait for.

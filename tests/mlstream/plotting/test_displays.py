@@ -17,7 +17,7 @@ from mlstream.plotting import (
     ScoreCurvesDisplay,
     TransferMatrixDisplay,
 )
-from mlstream.stream import Dataset
+from mlstream.streams.stream import Dataset
 from tests.loops import check_all
 from tests.mlstream.evaluation.streams import SIZES, VISITS, make_stream
 from tests.mlstream.records.run_records import ORDER, TASKS, make_capped, make_failed, make_run

@@ -20,16 +20,16 @@ import arff
 import numpy as np
 import pytest
 
-from mlstream._files import sha256_of
-from mlstream.card_model import PersistenceCard, load_card
+from mlstream._support.files import sha256_of
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save
-from mlstream.formats.mulan import read_labels
 from mlstream.generators import carve_environments, scenario_stream, task_stream
 from mlstream.publishing.folder import publish, regenerate, verify
-from mlstream.stream import Stream, StreamParts
+from mlstream.streams.card_model import PersistenceCard, load_card
+from mlstream.streams.stream import Stream, StreamParts
+from mlstream.streams.tables.mulan import read_labels
 from tests.loops import check_all
-from tests.mlstream.streams import Shape, assert_same_stream, make_stream
+from tests.mlstream.small_streams import Shape, assert_same_stream, make_stream
 
 # Streams made by hand state no terms, which `publish` warns of.
 pytestmark = pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
@@ -355,7 +355,7 @@ def test_a_system_that_cannot_exchange_says_so_and_leaves_the_old_folder(
         def __init__(self, *_: object, **__: object) -> None:
             """No such calls here."""
 
-    monkeypatch.setattr("mlstream._files.ctypes.CDLL", Unable)
+    monkeypatch.setattr("mlstream._support.files.ctypes.CDLL", Unable)
     with pytest.raises(OSError, match="cannot replace a folder in one step; remove it first"):
         publish(make_stream(Shape(seed=1)), published, force=True)
     assert verify(published).data_sha256 == make_stream().card.data_sha256
@@ -372,8 +372,8 @@ def test_a_file_system_that_cannot_exchange_says_so(
         def __init__(self, *_: object, **__: object) -> None:
             self.renameat2 = lambda *_: -1
 
-    monkeypatch.setattr("mlstream._files.ctypes.CDLL", Refusing)
-    monkeypatch.setattr("mlstream._files.ctypes.get_errno", lambda: code)
+    monkeypatch.setattr("mlstream._support.files.ctypes.CDLL", Refusing)
+    monkeypatch.setattr("mlstream._support.files.ctypes.get_errno", lambda: code)
     with pytest.raises(OSError, match=message) as caught:
         publish(make_stream(Shape(seed=1)), published, force=True)
     assert caught.value.filename == str(published)
@@ -405,7 +405,7 @@ def test_a_stream_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
 
 
 PUBLISH = (
-    "from pathlib import Path; import sys; from tests.mlstream.streams import *; "
+    "from pathlib import Path; import sys; from tests.mlstream.small_streams import *; "
     "import mlstream.publishing.folder as p\n"
 )
 
@@ -481,7 +481,7 @@ def test_a_process_killed_at_any_moment_leaves_the_old_folder_or_the_new_one(tmp
 @pytest.mark.slow
 def test_a_process_killed_between_the_exchange_and_the_end_leaves_the_new_folder(tmp_path: Path) -> None:
     script = PUBLISH + (
-        "import mlstream._files as f, os, signal\n"
+        "import mlstream._support.files as f, os, signal\n"
         "p.publish(make_stream(), sys.argv[1])\n"
         "real = f._exchange\n"
         "def stop(*arguments):\n"

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from mlstream.card_model import card_schema, load_card
 from mlstream.data.datasets import load_dataset
 from mlstream.generators import task_stream
 from mlstream.publishing.presets import (
@@ -15,6 +14,7 @@ from mlstream.publishing.presets import (
     warn_of_other_data,
     write_cards,
 )
+from mlstream.streams.card_model import card_schema, load_card
 from tests.loops import check_all
 
 CARDS = Path(__file__).parents[3] / "data_cards"

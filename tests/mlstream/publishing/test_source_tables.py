@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from mlstream.card_model import StreamCard, load_card
 from mlstream.cards.page import card_page
 from mlstream.data.datasets import load_dataset
-from mlstream.formats.mulan import format_labels
 from mlstream.generators import iirc_stream, missing_labels, multiplier_stream, task_stream
 from mlstream.publishing.folder import publish, regenerate
-from mlstream.stream import Stream, StreamParts
+from mlstream.streams.card_model import StreamCard, load_card
+from mlstream.streams.stream import Stream, StreamParts
+from mlstream.streams.tables.mulan import format_labels
 from tests.mlstream.cli.commands import invoke
-from tests.mlstream.streams import assert_same_stream
+from tests.mlstream.small_streams import assert_same_stream
 
 # Streams made by hand state no terms, which `publish` warns of.
 pytestmark = pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")

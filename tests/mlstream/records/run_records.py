@@ -5,7 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from mlstream.card_model import (
+from mlstream.records.run_files import save_card, save_run
+from mlstream.records.run_record import Curve, PhaseResources, Resources, RunResult
+from mlstream.streams.card_model import (
     DropCard,
     ExperienceCard,
     GeneratorCard,
@@ -14,8 +16,6 @@ from mlstream.card_model import (
     StreamCard,
     TaskCard,
 )
-from mlstream.records.run_files import save_card, save_run
-from mlstream.records.run_record import Curve, PhaseResources, Resources, RunResult
 
 TASKS = ("task 0", "task 1", "task 2", "task 3")
 ORDER = (3, 1, 0, 2, 3, 1, 0, 2)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from mlstream.card_model import SourceCard
 from mlstream.records.selection_record import Selection, Trial
 from mlstream.reporting.methods_text import join_words, methods_text
 from mlstream.reporting.report import report
+from mlstream.streams.card_model import SourceCard
 from tests.mlstream.records.run_records import make_capped, make_card, make_run, write_campaign
 
 

@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from mlstream.card_model import TermsCard
 from mlstream.records.run_files import save_card, save_run
 from mlstream.reporting.report import report
+from mlstream.streams.card_model import TermsCard
 from tests.mlstream.records.run_records import STRATEGIES, make_card, make_failed, make_run, write_campaign
 
 
@@ -141,7 +141,9 @@ def test_all_scores_are_written_as_csv_when_asked(campaign, tmp_path):
 def test_an_older_page_is_replaced_only_by_a_whole_one(campaign, tmp_path, monkeypatch):
     page = tmp_path / "page.html"
     page.write_text("older")
-    monkeypatch.setattr("mlstream._files._flush_to_disk", lambda path: (_ for _ in ()).throw(OSError("disk full")))
+    monkeypatch.setattr(
+        "mlstream._support.files._flush_to_disk", lambda path: (_ for _ in ()).throw(OSError("disk full"))
+    )
     with pytest.raises(OSError, match="disk full"):
         report(campaign, page)
     assert page.read_text() == "older"

@@ -24,7 +24,7 @@ from mlstream.challenge.making.verify import verify_challenge
 from mlstream.challenge.truth import format_keys, read_truth
 from mlstream.generators.from_tables.environments_from_table import carve_environments
 from mlstream.generators.synthetic.environments import environment_stream
-from mlstream.stream import Dataset
+from mlstream.streams.stream import Dataset
 
 SALT = bytes(range(32))
 TIME = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from mlstream._support.content import FormatError
 from mlstream.formats._kernels import scan
 from mlstream.formats.arff.blocks import CAREFUL_BYTES, BlockReader, RowBlock
-from mlstream.formats.content import FormatError
 from mlstream.formats.lines import Lines
-from mlstream.formats.table import Column, nominal
+from mlstream.streams.tables.table import Column, nominal
 from tests.loops import check_all
 
 PATH = Path("x.arff")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from mlstream._support.content import FormatError
 from mlstream.formats.arff.header import parse_header, unquote
-from mlstream.formats.content import FormatError
 from tests.loops import check_all
 
 PATH = Path("x.arff")

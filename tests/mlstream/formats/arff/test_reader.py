@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from mlstream._support.content import FormatError
 from mlstream.formats.arff.reader import parse_arff
-from mlstream.formats.content import FormatError
-from mlstream.formats.table import Table
+from mlstream.streams.tables.table import Table
 from tests.loops import check_all
 
 PATH = Path("x.arff")

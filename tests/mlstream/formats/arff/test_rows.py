@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlstream._support.content import FormatError
 from mlstream.formats.arff.rows import RowReader
-from mlstream.formats.content import FormatError
-from mlstream.formats.table import Column, nominal
+from mlstream.streams.tables.table import Column, nominal
 
 PATH = Path("x.arff")
 NUMBERS = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5)

@@ -15,7 +15,7 @@ from scipy.io import arff as scipy_arff
 
 from mlstream.formats.arff.header import unquote
 from mlstream.formats.arff.writer import format_arff, quote_name
-from tests.mlstream.streams import NAMES
+from tests.mlstream.small_streams import NAMES
 
 # Names with which every reader can cope, if not each of them can give them back.
 FEATURES = ("Att1", "two words", "50%", "a,b", "{x}", "it's", 'say "hi"', "é", "日本")

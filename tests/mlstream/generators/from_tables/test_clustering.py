@@ -12,9 +12,9 @@ from mlstream.data.datasets import load_dataset
 from mlstream.generators import GENERATORS, task_stream
 from mlstream.generators.from_tables.clustering import cluster_label_sets, merge_single_label_clusters
 from mlstream.generators.from_tables.spherical_kmeans import published_spherical_kmeans, spherical_kmeans
-from mlstream.label_values import as_indicator
+from mlstream.streams.label_values import as_indicator
 from tests.mlstream.generators.tables import dense, make_table, read_labels, tables
-from tests.mlstream.streams import hide_cells
+from tests.mlstream.small_streams import hide_cells
 
 TWO_VISITS = {"n_tasks": 3, "n_init": 2}
 

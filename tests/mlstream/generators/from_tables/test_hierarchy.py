@@ -15,9 +15,9 @@ from mlstream.generators.from_tables.hierarchy import (
     hierarchy_from_names,
     with_superclasses,
 )
-from mlstream.label_values import as_indicator
+from mlstream.streams.label_values import as_indicator
 from tests.mlstream.generators.tables import make_table
-from tests.mlstream.streams import hide_cells
+from tests.mlstream.small_streams import hide_cells
 
 
 @st.composite

@@ -12,7 +12,7 @@ from mlstream.generators.from_tables.hierarchy import with_superclasses
 from mlstream.generators.from_tables.iirc import iirc_stream
 from tests.loops import check_all
 from tests.mlstream.generators.tables import make_table
-from tests.mlstream.streams import hide_cells
+from tests.mlstream.small_streams import hide_cells
 
 PARENTS = {"y1": "y0", "y2": "y0", "y3": "y2"}
 FULL = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [1, 0, 1, 1, 0], [0, 0, 0, 0, 1]])

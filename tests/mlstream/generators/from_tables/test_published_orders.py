@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mlstream.generators import PUBLISHED_ORDERS, iirc_stream, published_order, remake
-from mlstream.stream import Dataset
+from mlstream.streams.stream import Dataset
 
 FILES = {
     "iirc-cifar100": ("iirc_cifar100", "iirc_cifar100_hierarchy", 10, 22),

@@ -20,8 +20,8 @@ from mlstream.generators.perturb.perturbations import (
     rare_labels,
     reordered_rows,
 )
-from mlstream.label_values import filled
-from mlstream.stream import Stream, StreamParts
+from mlstream.streams.label_values import filled
+from mlstream.streams.stream import Stream, StreamParts
 from tests.loops import check_all
 from tests.mlstream.generators.tables import dense, make_table
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mlstream.card_model import GeneratorCard
 from mlstream.generators import multiplier_stream
 from mlstream.generators.perturb.perturbed import perturbed_stream
+from mlstream.streams.card_model import GeneratorCard
 
 
 def test_the_card_holds_both_calls_and_the_rows_lost():

@@ -14,7 +14,7 @@ from mlstream.generators import (
     resplit_rows,
     scenario_stream,
 )
-from mlstream.stream import Stream, StreamParts
+from mlstream.streams.stream import Stream, StreamParts
 from tests.mlstream.evaluation.streams import make_stream
 from tests.mlstream.generators.tables import make_table
 

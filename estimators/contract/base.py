@@ -1,0 +1,603 @@
+"""The contract of learning from a stream: first call, checks of input, masks, test-then-train."""
+
+import pickle
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+
+from estimators._typing import Array
+from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
+from estimators.contract.locks import Locked, lock_of
+from estimators.contract.new_labels import PlacedLabels, check_choice, grows, place_labels
+from estimators.contract.one_row import as_tables, plain_row
+from estimators.contract.row_codes import cast_features
+from estimators.contract.targets import ClassTarget, LabelTarget, Target, holds_unknown, make_target
+from estimators.contract.unknown_labels import check_all_known, fold_into_mask, rows_to_learn, runs, take_rows
+from estimators.contract.validation import (
+    Features,
+    check_features,
+    check_label_mask,
+    check_row_values,
+    check_sample_weight,
+)
+
+Mask = npt.NDArray[np.bool_]
+
+# attributes that this base sets itself, before `_start`, or at the end of it
+_FACTS = (
+    "_target",
+    "classes_",
+    "n_labels_",
+    "label_names_",
+    "n_features_in_",
+    "feature_names_in_",
+    "_diverged",
+    "_learnt_names",
+)
+
+
+class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
+    """Base of classifiers that learn from a stream, row after row.
+
+    A learner implements three short hooks on checked input and inherits the whole contract:
+
+    - ``_start()``: build the state before anything is learnt; ``n_features_in_`` and ``n_labels_`` are known;
+    - ``_learn(X, Y, mask, weight)``: learn rows in order;
+    - ``_predict_proba(X)``: float (n_samples, n_labels), P(column is 1), changing nothing.
+
+    X is a float32 or float64 array or canonical ``csr_array``; Y is uint8 (n_samples, n_labels); mask is None or
+    boolean (n_samples, n_labels), and always None for a learner that does not use the task; weight is None or float64
+    (n_samples,). Unknown labels, NaN in the Y of a user, are 0 outside the mask for a learner that uses the task. For
+    others they are 2 in Y, if the class states ``_learns_unknown = True``: such a cell must change nothing. A class
+    that does not state it refuses rows that are known in part. Rows without a label to learn never reach a hook of
+    learning. A one-dimensional target of two classes is one column, 1 for the second class; with more classes,
+    each has a column. A learner of classes sets ``_takes_codes = True``: Y is then int64 (n_samples,) for such targets,
+    positions in ``classes_``, and ``_predict_proba`` returns (n_samples, n_classes).
+
+    Two more hooks have defaults: ``_infer(X)`` returns predictions and probabilities (override it where predictions are
+    not P >= 0.5), and ``_predict_then_learn(X, Y, mask)`` is test-then-train (override it with a compiled loop).
+
+    The state of a learner is what ``_start`` sets: these attributes are listed, and `fit` removes them. Only those that
+    are documented end in an underscore. A call with invalid input leaves the estimator as it was, since every attribute
+    gets back the value it had. A learner that changes values in place has two more means:
+
+    - ``raise DivergedError(...)`` if numbers leave their range inside a step. The estimator is marked: it refuses to
+      predict or to learn until `fit` or `begin` starts it again. It needs no copy, and no check in advance.
+    - ``_at_risk(n_rows, testing=)`` returns the names of attributes that are copied before the rows are learnt, for
+      rows that others may refuse halfway. Copies cost as much for one row as for many.
+
+    ``_row_metadata`` names values of rows that a learner takes besides labels and weights, such as "environment": its
+    public methods pass them on to `_learn_chunk`, `_learn_once` and `_predict_then_learn_chunk`, and ``_learn`` and
+    ``_predict_then_learn`` get those that are not None as keyword arguments, arrays of one value a row.
+
+    ``_fails_late = False`` states that nothing but divergence can fail once rows are checked: meta-estimators then make
+    no copies of the learner. ``_precision = "float32"`` states that it refuses features that do not fit float32, which
+    meta-estimators then check for all rows in advance.
+
+    ``_rows_to_compile`` is the number of rows by which a learner has called every compiled function that it may need:
+    as many are learnt before the cost of a run is measured. By default two, the first of which begins.
+
+    Every public method holds the lock of the estimator: calls from several threads run one after another.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels, 2) or (n_classes,)
+        For labels, 0 and 1 for each, the form that scikit-learn's scorers, cross-validation and stacking take for a
+        table of labels; their names are in ``label_names_``. For one class a row, the sorted values.
+    n_labels_ : int
+        Number of labels (for one class a row: number of 0/1 columns that stand for it).
+    label_names_ : list
+        Names of the labels, in the order of the columns of predictions; only if `classes` named them.
+    n_features_in_ : int
+        Number of features.
+    """
+
+    _takes_codes: ClassVar[bool] = False
+    _learns_unknown: ClassVar[bool] = False
+    _fails_late: ClassVar[bool] = True
+    _precision: ClassVar[str | None] = None
+    _row_metadata: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def _rows_to_compile(self) -> int:
+        return 2
+
+    # ------------------------------------------------------------------ learn
+    def partial_fit(
+        self, X: Any, Y: Any, classes: Any = None, *, label_mask: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn the rows of a chunk, in order, in addition to all rows before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features, finite; CSR stays CSR.
+        Y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+            0/1 indicator of labels, NaN where a label is unknown; or one class a row. An unknown label is not learnt,
+            and a row whose labels are all unknown changes nothing.
+        classes : int, list of str, list of ndarray, or ndarray, optional
+            Read at the first call, which fixes the width. For labels: their number, their names, or scikit-learn's list
+            of arrays. For one class a row: the values. None: those of the first Y. A learner made with
+            ``on_new_labels="grow"`` reads it at every call: the names of the columns of this Y, in any order; a name
+            that it has not seen before is a new label, and labels without a column are unknown. Without names, columns
+            to the right of those of earlier calls are new labels.
+        label_mask : bool ndarray of shape (n_labels,) or (n_samples, n_labels), optional
+            Labels that count, for learners with ``uses_task``; other learners learn the zeros outside it.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights of the rows; a row of weight 0 is not learnt.
+
+        Returns
+        -------
+        self
+            The estimator; unchanged if anything in the call is wrong.
+
+        Raises
+        ------
+        ValueError
+            If anything in the call is wrong.
+        DivergedError
+            If numbers leave their range while rows are learnt, now or in an earlier call: `fit` must start again.
+        """
+        return self._learn_chunk(X, Y, classes, label_mask, sample_weight, {})
+
+    def fit(self, X: Any, Y: Any, *, label_mask: Any = None) -> Self:
+        """Forget everything, then learn the rows in one pass.
+
+        Parameters
+        ----------
+        X, Y, label_mask
+            As in `partial_fit`. There is no ``sample_weight``: if order matters, a row of weight two is not equal to
+            the same row twice, which scikit-learn requires of ``fit``.
+
+        Returns
+        -------
+        self
+            The estimator; unchanged if anything in the call is wrong.
+        """
+        return self._learn_once(X, Y, label_mask, {})
+
+    def begin(self, X: Any, Y: Any, classes: Any = None) -> Self:
+        """Take the start state for data of this form without learning, so that `predict` works before any row.
+
+        Parameters
+        ----------
+        X, Y, classes
+            As in `partial_fit`; only widths and kinds are read.
+
+        Returns
+        -------
+        self
+            The estimator, which can predict but has learnt nothing.
+        """
+        with unchanged_on_error(self):
+            self._forget()
+            self._check_chunk(X, Y, classes, None)
+        return self
+
+    # ---------------------------------------------------------------- predict
+    def predict(self, X: Any) -> Array:
+        """Predict the labels, or the class, of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels) or (n_samples,)
+            0/1 integers, or values of ``classes_``.
+        """
+        with lock_of(self):
+            X = self._check_features(X)
+            return self._target.decisions(*self._infer(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Estimate probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
+            P(label = 1) of each label, inside (0, 1); for one class a row, P(class), rows summing to 1.
+        """
+        with lock_of(self):
+            X = self._check_features(X)
+            return self._target.probabilities(self._predict_proba(X))
+
+    def predict_with_proba(self, X: Any) -> tuple[Array, Array]:
+        """Predict labels and estimate their probabilities in one pass over the rows, where two calls would take two.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        Y_pred : ndarray of shape (n_samples, n_labels) or (n_samples,)
+            As `predict` returns.
+        Y_proba : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
+            As `predict_proba` returns.
+        """
+        with lock_of(self):
+            X = self._check_features(X)
+            decided, scores = self._infer(X)
+            return self._target.decisions(decided, scores), self._target.probabilities(scores)
+
+    def predict_then_fit(self, X: Any, Y: Any, classes: Any = None, *, label_mask: Any = None) -> tuple[Array, Array]:
+        """Test, then train: predict each row with what was learnt from the rows before it, then learn it.
+
+        Parameters
+        ----------
+        X, Y, classes, label_mask
+            As in `partial_fit`; an estimator that has learnt nothing predicts from its start state. New labels of a
+            learner that grows are predicted from the first row of the chunk on.
+
+        Returns
+        -------
+        Y_pred : ndarray of shape (n_samples, n_labels) or (n_samples,)
+            As `predict` returns row by row.
+        Y_proba : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
+            As `predict_proba` returns row by row.
+        """
+        return self._predict_then_learn_chunk(X, Y, classes, label_mask, {})
+
+    def predict_then_fit_one(self, x: Any, y: Any, classes: Any = None, *, label_mask: Any = None) -> tuple[Any, Array]:
+        """Predict one row, then learn it: `predict_then_fit` for a loop over rows, to the last bit.
+
+        From the second row on, little is done besides predicting and learning if `x` and `y` are arrays: of float32
+        or float64, and of integers, booleans or floats.
+
+        Parameters
+        ----------
+        x : {array-like of shape (n_features,), sparse matrix of shape (1, n_features)}
+            Features, finite.
+        y : array-like of shape (n_labels,), or the class of the row
+            0/1 labels, NaN where a label is unknown.
+        classes
+            As in `partial_fit`.
+        label_mask : bool ndarray of shape (n_labels,), optional
+            Labels that count, as in `partial_fit`.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_labels,), or the class
+            The row of `predict`, before it is learnt.
+        y_proba : ndarray of shape (n_labels,) or (n_classes,)
+            The row of `predict_proba`, before it is learnt.
+
+        Raises
+        ------
+        ValueError
+            If anything in the call is wrong; the estimator is unchanged.
+        DivergedError
+            As in `partial_fit`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from estimators import make_strategy
+        >>> rng = np.random.default_rng(0)
+        >>> learner = make_strategy("BR_HT")
+        >>> n_right = 0
+        >>> for x in rng.random((500, 3)):
+        ...     y_pred, y_proba = learner.predict_then_fit_one(x, x > 0.5)
+        ...     n_right += np.array_equal(y_pred, x > 0.5)
+        >>> n_right > 400
+        True
+        """
+        with unchanged_or_marked(self) as call:
+            rows = self._check_row(x, y, classes, label_mask)
+            decided, proba = self._predict_then_learn_checked(call, rows, {})
+        return decided[0], proba[0]
+
+    # ------------------------------------------------------------------ facts
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters while no other thread is inside a call.
+
+        Parameters
+        ----------
+        **params
+            Values by parameter, also ``part__parameter`` of an estimator inside.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        with lock_of(self):
+            super().set_params(**params)
+        return self
+
+    @property
+    def uses_task(self) -> bool:
+        """Whether `label_mask` changes what is learnt."""
+        return False
+
+    @property
+    def uses_environment(self) -> bool:
+        """Whether the environment of a row changes what is learnt."""
+        return False
+
+    @property
+    def memory_bytes_(self) -> int:
+        """Size of what has been learnt, as saved."""
+        with lock_of(self):
+            return self._size_bytes()
+
+    def _size_bytes(self) -> int:
+        return len(pickle.dumps(vars(self), protocol=pickle.HIGHEST_PROTOCOL))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_target") and self._diverged is None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.sparse = True
+        return tags
+
+    # ------------------------------------------------------------ public calls
+    # with values of rows, such as their environments, that some learners take besides labels and weights
+    def _learn_chunk(
+        self, X: Any, Y: Any, classes: Any, label_mask: Any, sample_weight: Any, metadata: Mapping[str, Any]
+    ) -> Self:
+        with unchanged_or_marked(self) as call:
+            X, Y, mask, learnt = self._check_chunk(X, Y, classes, label_mask)
+            weight, passed = check_sample_weight(sample_weight, X), self._check_metadata(metadata, len(Y))
+            if learnt is not None:
+                X, Y, mask, weight = take_rows(learnt, X, Y, mask, weight)
+                passed = _take_metadata(passed, learnt)
+            if names := self._at_risk(len(Y), testing=False):
+                call.copy(names)
+            if len(Y):
+                self._learn(X, Y, mask, weight, **passed)
+        return self
+
+    def _learn_once(self, X: Any, Y: Any, label_mask: Any, metadata: Mapping[str, Any]) -> Self:
+        with unchanged_on_error(self):
+            self._forget()
+            X, Y, mask, learnt = self._check_chunk(X, Y, None, label_mask)
+            passed = self._check_metadata(metadata, len(Y))
+            if learnt is not None:
+                X, Y, mask = take_rows(learnt, X, Y, mask)
+                passed = _take_metadata(passed, learnt)
+            if len(Y):
+                self._learn(X, Y, mask, None, **passed)
+                self._end_fit()
+        return self
+
+    def _predict_then_learn_chunk(
+        self, X: Any, Y: Any, classes: Any, label_mask: Any, metadata: Mapping[str, Any]
+    ) -> tuple[Array, Array]:
+        with unchanged_or_marked(self) as call:
+            rows = self._check_chunk(X, Y, classes, label_mask)
+            return self._predict_then_learn_checked(call, rows, self._check_metadata(metadata, len(rows[1])))
+
+    def _predict_then_learn_checked(
+        self,
+        call: unchanged_on_error,
+        rows: tuple[Features, Array, Mask | None, Mask | None],
+        passed: Mapping[str, Array],
+    ) -> tuple[Array, Array]:
+        """Predict, then learn, rows that have been checked."""
+        X, Y, mask, learnt = rows
+        in_runs = learnt is not None and len(Y) > 1
+        if names := self._at_risk_in_runs(X) if in_runs else self._at_risk(len(Y), testing=True):
+            call.copy(names)
+        if learnt is None:
+            decided, scores = self._predict_then_learn(X, Y, mask, **passed)
+        else:
+            decided, scores = self._predict_then_learn_runs(X, Y, mask, learnt, passed)
+        return self._target.decisions(decided, scores), self._target.probabilities(scores)
+
+    # ------------------------------------------------------------------ hooks
+    _target: Target
+    _diverged: str | None = None
+    _learnt_names: tuple[str, ...] = ()
+
+    def _start(self) -> None:
+        raise NotImplementedError
+
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
+        raise NotImplementedError
+
+    def _predict_proba(self, X: Features) -> Array:
+        raise NotImplementedError
+
+    def _can_grow(self) -> bool:
+        """Return whether the learner takes in new labels, if it is made with ``on_new_labels="grow"``."""
+        return hasattr(self, "on_new_labels")
+
+    def _grow(self, n_before: int) -> None:
+        """Take in new labels, of which nothing is known yet, after the `n_before` labels that there were.
+
+        ``n_labels_`` is the new number. New values replace attributes, and none is changed in place: what was learnt
+        must be there again if the call fails.
+        """
+        raise NotImplementedError
+
+    def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
+        """Return the attributes that learning, or test-then-train, can leave half changed.
+
+        Here this is the loop over rows only: a row may be refused after others have been learnt.
+        """
+        if not testing or n_rows == 1 or type(self)._predict_then_learn is not StreamClassifier._predict_then_learn:
+            return []
+        return list(self._learnt_names)
+
+    def _check_inside(self, X: Features) -> None:
+        """Refuse rows that an inner classifier would refuse after learning others; the base has no inner classifier."""
+
+    def _infer(self, X: Features) -> tuple[Array, Array]:
+        proba = self._predict_proba(X)
+        return proba >= 0.5, proba
+
+    def _infer_each(self, X: Features) -> tuple[Array, Array]:
+        """Predict rows as `_infer` predicts each alone; override it where the bits of a row depend on other rows."""
+        return self._infer(X)
+
+    def _end_fit(self) -> None:
+        """Use rows that wait for later ones: `fit` has learnt all that there are. The base has no such rows."""
+
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
+        return self._predict_then_learn_rows(X, Y, mask, {})
+
+    def _predict_then_learn_rows(
+        self, X: Features, Y: Array, mask: Mask | None, metadata: Mapping[str, Array]
+    ) -> tuple[Array, Array]:
+        if X.shape[0] == 1:
+            predicted = self._infer(X)
+            self._learn(X, Y, mask, None, **metadata)
+            return predicted
+        predictions = []
+        for i in range(X.shape[0]):
+            row = slice(i, i + 1)
+            predictions.append(self._infer(X[row]))
+            passed = _take_metadata(metadata, row)
+            self._learn(X[row], Y[row], None if mask is None else mask[row], None, **passed)
+        decided, scores = zip(*predictions, strict=True)
+        return np.concatenate(decided), np.concatenate(scores)
+
+    # --------------------------------------------------------- unknown labels
+    def _at_risk_in_runs(self, X: Features) -> list[str]:
+        """Return the attributes to copy where learning is called several times; refuse what a later call would."""
+        check_precision(self, X)
+        return list(self._learnt_names) if self._fails_late else []
+
+    def _predict_then_learn_runs(
+        self, X: Features, Y: Array, mask: Mask | None, learnt: Mask, metadata: Mapping[str, Array]
+    ) -> tuple[Array, Array]:
+        """Test-then-train where rows without a label to learn are only predicted."""
+        predictions = [
+            self._predict_then_learn(
+                X[run], Y[run], None if mask is None else mask[run], **_take_metadata(metadata, run)
+            )
+            if learnt[run.start]
+            else self._infer_each(X[run])
+            for run in runs(learnt)
+        ]
+        decided, scores = zip(*predictions, strict=True)
+        return np.concatenate(decided), np.concatenate(scores)
+
+    # ------------------------------------------------------------------- gate
+    def _check_chunk(
+        self, X: Any, Y: Any, classes: Any, label_mask: Any
+    ) -> tuple[Features, Array, Mask | None, Mask | None]:
+        """Return features, labels, mask, and which rows have a label to learn, None being all."""
+        check_not_diverged(self)
+        first = not self.__sklearn_is_fitted__()
+        if Y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        X = check_features(self, X, first=first)
+        if first:
+            self._take_target(make_target(Y, classes))
+        elif grows(self):
+            placed = place_labels(self._target, Y, classes, label_mask)
+            if placed is not None:
+                Y, label_mask = self._take_placed(placed)
+        elif classes is not None and not self._target.agrees_with(make_target(Y, classes)):
+            raise ValueError("classes must be those of the first call, or None.")
+        codes = self._encode(Y)
+        if X.shape[0] != len(codes):
+            raise ValueError(f"X and Y must have the same number of rows. Got {X.shape[0]} and {len(codes)} instead.")
+        mask = check_label_mask(label_mask, len(codes), self.n_labels_)
+        self._check_inside(X)
+        mask = mask if self.uses_task else None
+        return X, *(self._check_unknown(codes, mask) if holds_unknown(Y, codes) else (codes, mask, None))
+
+    def _check_row(
+        self, x: Any, y: Any, classes: Any, label_mask: Any
+    ) -> tuple[Features, Array, Mask | None, Mask | None]:
+        """Return what `_check_chunk` returns for one row, with only the checks that it needs if it is as most are."""
+        row = plain_row(self, x, y) if classes is None and self._diverged is None else None
+        if row is None:
+            return self._check_chunk(*as_tables(self, x, y), classes, label_mask)
+        X, Y = row
+        mask = None if label_mask is None else check_label_mask(label_mask, 1, self.n_labels_)
+        self._check_inside(X)
+        return X, Y, mask if self.uses_task else None, None
+
+    def _check_unknown(self, codes: Array, mask: Mask | None) -> tuple[Array, Mask | None, Mask | None]:
+        if self.uses_task:
+            codes, mask = fold_into_mask(codes, mask)
+        learnt = rows_to_learn(codes, mask)
+        if not (self.uses_task or self._learns_unknown):
+            check_all_known(self, codes, learnt)
+        return codes, mask, learnt
+
+    def _check_metadata(self, metadata: Mapping[str, Any], n_rows: int) -> dict[str, Array]:
+        """Return the values of rows that were passed, checked."""
+        passed = {name: value for name, value in metadata.items() if value is not None}
+        for name in passed:
+            if name not in self._row_metadata:
+                raise ValueError(f"{name} must be None: {type(self).__name__} does not learn from it.")
+        return {name: check_row_values(name, value, n_rows) for name, value in passed.items()}
+
+    def _take_target(self, target: Target) -> None:
+        check_choice(self)
+        self._announce(target)
+        before = set(vars(self))
+        self._start()
+        self._learnt_names = (*_FACTS, *(name for name in vars(self) if name not in before))
+
+    def _take_placed(self, placed: PlacedLabels) -> tuple[Any, Any]:
+        n_before = self.n_labels_
+        if placed.target.width > n_before:
+            self._announce(placed.target)
+            self._grow(n_before)
+        return placed.Y, placed.label_mask
+
+    def _announce(self, target: Target) -> None:
+        self._target = target
+        self.classes_ = target.classes
+        self.n_labels_ = target.width
+        if isinstance(target, LabelTarget) and target.names is not None:
+            self.label_names_ = list(target.names)
+
+    def _encode(self, Y: Any) -> Array:
+        if self._takes_codes and isinstance(self._target, ClassTarget):
+            return self._target.codes(Y)
+        if isinstance(self._target, LabelTarget):
+            return self._target.encode(Y, can_grow=self._can_grow())
+        return self._target.encode(Y)
+
+    def _check_features(self, X: Any) -> Features:
+        check_not_diverged(self)
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} has not learnt anything yet. Call `fit` or `partial_fit` first."
+            )
+        return check_features(self, X, first=False)
+
+    def _forget(self) -> None:
+        for name in self._learnt_names:
+            if name in vars(self):
+                delattr(self, name)
+
+
+def _take_metadata(metadata: Mapping[str, Array], rows: Any) -> dict[str, Array]:
+    return {name: values[rows] for name, values in metadata.items()}
+
+
+def check_precision(estimator: Any, X: Features) -> None:
+    """Refuse features that do not fit the precision of a classifier, or of one inside it, before any row is learnt."""
+    if isinstance(estimator, StreamClassifier):
+        if estimator._precision is not None:
+            cast_features(X if isinstance(X, np.ndarray) else X.data, estimator._precision)
+        estimator._check_inside(X)
+
+
+def fails_late(estimator: Any) -> bool:
+    """Return whether rows that passed all checks can still be refused: by other packages, and some of our learners."""
+    return not isinstance(estimator, StreamClassifier) or estimator._fails_late

@@ -1,0 +1,165 @@
+"""Labels that appear after the first call, for learners made with ``on_new_labels="grow"``."""
+
+from copy import deepcopy
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.random import RandomState
+from sklearn.utils import check_random_state
+
+from estimators._kernels.label_codes import UNKNOWN
+from estimators._typing import Array
+from estimators.contract.targets import LabelTarget, Target, as_codes, as_table, make_target
+from metrics._validation import require_choice
+
+OnNewLabels = Literal["error", "grow"]
+
+
+class PlacedLabels(NamedTuple):
+    """A chunk of labels, in the columns of the learner.
+
+    Parameters
+    ----------
+    target : LabelTarget
+        The labels of the learner, new ones last.
+    Y : ndarray of shape (n_samples, n_labels)
+        0 and 1, NaN for a label that the chunk does not name.
+    label_mask : array-like or None
+        Labels that count, in the same columns.
+    """
+
+    target: LabelTarget
+    Y: Any
+    label_mask: Any
+
+
+def check_choice(estimator: Any) -> None:
+    """Check the parameter `on_new_labels` of an estimator, if it has it."""
+    require_known_choice(getattr(estimator, "on_new_labels", "error"))
+
+
+def require_known_choice(choice: object) -> None:
+    """Raise an error unless a value of the parameter `on_new_labels` is one of its choices."""
+    require_choice(choice, "on_new_labels", get_args(OnNewLabels))
+
+
+def set_choice(estimator: Any, choice: OnNewLabels) -> Any:
+    """Set the parameter `on_new_labels` of an estimator, and of all estimators inside, and return the estimator."""
+    names = [name for name in estimator.get_params() if name.rpartition("__")[2] == "on_new_labels"]
+    return estimator.set_params(**dict.fromkeys(names, choice))
+
+
+def grows(estimator: Any) -> bool:
+    """Return whether an estimator takes in labels that appear after the first call."""
+    return getattr(estimator, "on_new_labels", "error") == "grow"
+
+
+def grown(inner: Any, n_labels: int) -> Any:
+    """Return a copy of a learner with so many labels; learning with it does not change the learner.
+
+    Parameters
+    ----------
+    inner : StreamClassifier
+        A learner inside another one, whose labels have no names.
+    n_labels : int
+        Number of labels, old and new.
+
+    Returns
+    -------
+    StreamClassifier
+        The copy, which shares nothing with the learner.
+    """
+    copy = deepcopy(inner)
+    n_before = copy.n_labels_
+    copy._announce(LabelTarget(n_labels, announced=True))
+    copy._grow(n_before)
+    return copy
+
+
+def place_labels(target: Target, Y: Any, classes: Any, label_mask: Any) -> PlacedLabels | None:
+    """Return a chunk in the columns of a learner that may grow, or None if it has them already.
+
+    Parameters
+    ----------
+    target : Target
+        The labels, or classes, of the calls before.
+    Y : array-like of shape (n_samples, n_columns)
+        Labels of the chunk.
+    classes : int, list of str or None
+        Names of the columns of Y, some of them new; or their number; or None: columns are those of the calls before,
+        and new ones follow.
+    label_mask : array-like of shape (n_columns,) or (n_samples, n_columns), or None
+        Labels that count.
+
+    Returns
+    -------
+    PlacedLabels or None
+        None also where the target is one class a row, which does not grow.
+
+    Raises
+    ------
+    ValueError
+        If names must be given and are not, or fit neither Y nor the names of the calls before.
+    """
+    if not isinstance(target, LabelTarget):
+        return None
+    given = None if classes is None else make_target(Y, classes)
+    if isinstance(given, LabelTarget) and given.names is not None:
+        return _place_by_name(target, as_codes(Y), given.names, label_mask)
+    width = max(_n_columns(Y), 0 if given is None else given.width)
+    if width <= target.width:
+        return None
+    if target.names is not None:
+        raise ValueError(
+            f"classes must name the columns of Y, since the labels of the first call have names. Got {width} columns "
+            f"for {target.width} labels; pass classes=[...] with a name for each column."
+        )
+    return PlacedLabels(LabelTarget(width, announced=target.announced or given is not None), Y, label_mask)
+
+
+def growth_state(estimator: Any, n_before: int) -> RandomState:
+    """Return the source of what is random in new labels: with a seed, the same whatever was drawn before.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A learner with a parameter `random_state`.
+    n_before : int
+        Number of labels before it grows.
+    """
+    seed = estimator.random_state
+    if seed is None or isinstance(seed, RandomState):
+        return check_random_state(seed)
+    return RandomState([int(seed), n_before])
+
+
+def _n_columns(Y: Any) -> int:
+    return int(Y.shape[1]) if hasattr(Y, "shape") and len(Y.shape) == 2 else as_codes(Y).shape[1]
+
+
+def _place_by_name(target: LabelTarget, codes: Array, names: list[Any], label_mask: Any) -> PlacedLabels:
+    if target.names is None:
+        raise ValueError(
+            f"classes must be a number, or None, since the labels of the first call have no names. Got {names[:8]} "
+            f"instead; pass classes=[...] from the first call on."
+        )
+    if codes.shape[1] != len(names):
+        raise ValueError(f"Y must have one column for each of the {len(names)} classes. Got {codes.shape[1]} instead.")
+    all_names = [*target.names, *(name for name in names if name not in target.names)]
+    place = {name: column for column, name in enumerate(all_names)}
+    columns = [place[name] for name in names]
+    placed = np.full((len(codes), len(all_names)), UNKNOWN, dtype=np.uint8)
+    placed[:, columns] = codes
+    grown = LabelTarget(len(all_names), announced=True, names=all_names)
+    return PlacedLabels(grown, as_table(placed), _place_mask(label_mask, columns, len(all_names)))
+
+
+def _place_mask(label_mask: Any, columns: list[int], width: int) -> Any:
+    if label_mask is None:
+        return None
+    mask = np.asarray(label_mask)
+    if mask.ndim not in {1, 2} or mask.shape[-1] != len(columns):
+        raise ValueError(f"label_mask must have one column for each of the {len(columns)} classes. Got {mask.shape}.")
+    placed = np.zeros((*mask.shape[:-1], width), dtype=mask.dtype)
+    placed[..., columns] = mask
+    return placed

@@ -1,0 +1,165 @@
+"""The bytes and text of a file that may be packed, and errors that name the place."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import lzma
+import os
+import zlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import IO, Any
+
+from mlstream._support.files import open_plain
+from mlstream._support.xz import open_xz
+
+PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": open_xz}
+
+# Real tables shrink to a hundredth at most; beyond that, with room for small files, it is a bomb.
+_MAX_TIMES = 200
+_ALWAYS_BYTES = 64 * 2**20
+_PIECE_BYTES = 2**20
+
+
+class FormatError(ValueError):
+    """A file breaks the rules of its format; the message names the file and, where there is one, the line."""
+
+
+class UnpackedFile:
+    """The content of a file that may be packed by gzip, bzip2 or xz, read forwards.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its ending determines how it is unpacked.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._suffix = path.suffix.lower()
+        self._packed = open_plain(path)
+        self._file: IO[bytes] = PACKED[self._suffix](self._packed) if self._suffix in PACKED else self._packed
+        self._bytes_left = _ALWAYS_BYTES + _MAX_TIMES * os.fstat(self._packed.fileno()).st_size
+        self._digest = hashlib.sha256()
+
+    def __enter__(self) -> UnpackedFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+        self._packed.close()
+
+    @property
+    def sha256(self) -> str:
+        """Hash of what was read so far."""
+        return self._digest.hexdigest()
+
+    def read(self, n_bytes: int) -> bytes:
+        """Read as many bytes; fewer at the end only.
+
+        Raises
+        ------
+        FormatError
+            If the file is not, to its end, packed as its name promises, or unpacks to hundreds of times its size.
+        """
+        try:
+            piece: bytes = self._file.read(n_bytes)
+        except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
+            if self._suffix not in PACKED or getattr(error, "filename", None):
+                raise
+            raise FormatError(f"{self._path} must be a complete {self._suffix} file. Got: {error}.") from None
+        self._bytes_left -= len(piece)
+        if self._bytes_left < 0 and self._suffix in PACKED:
+            rule = f"must unpack to at most {_MAX_TIMES} times its size; if you trust it, unpack it first"
+            raise FormatError(f"{self._path} {rule}. Got more.")
+        self._digest.update(piece)
+        return piece
+
+    def read_all(self) -> bytes:
+        """Read what is left."""
+        return b"".join(iter(lambda: self.read(_PIECE_BYTES), b""))
+
+
+def require_room(n_bytes: int, n_bytes_of_file: int, what: str) -> None:
+    """Refuse what a file would grow to, before memory is taken: at most 64 MiB and 200 times the file's size.
+
+    Raises
+    ------
+    FormatError
+        The message states how much would be needed.
+    """
+    if n_bytes > _ALWAYS_BYTES + _MAX_TIMES * n_bytes_of_file:
+        rule = f"must need at most {_MAX_TIMES} times the {n_bytes_of_file:,} bytes of the file"
+        raise FormatError(f"{what} {rule}. Got {n_bytes / 2**30:,.2f} GiB, and nothing was read.")
+
+
+def at(path: Path, number: int, unit: str = "line") -> str:
+    """Return the place of an error: a line of a text, or a row of what has no lines."""
+    return f"{path}, {unit} {number}"
+
+
+def clip(text: str) -> str:
+    """Cut text to a length that fits an error of one line."""
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def show(text: str) -> str:
+    """Quote text that was got, cut to a length that fits an error of one line."""
+    return repr(clip(text))
+
+
+def first_repeated(values: Iterable[object]) -> object:
+    """Find the first value that was there before; None if all differ."""
+    seen = set()
+    for value in values:
+        if value in seen:
+            return value
+        seen.add(value)
+    return None
+
+
+def bare_path(path: Path) -> Path:
+    """Drop the ending of a packed file: ``a.arff.gz`` -> ``a.arff``."""
+    return path.with_suffix("") if path.suffix.lower() in PACKED else path
+
+
+def stem(path: Path) -> str:
+    """Return the name of a file without the endings of its packing and format."""
+    return bare_path(path).stem
+
+
+def read_unpacked(path: Path) -> bytes:
+    """Read the whole content of a file that may be packed.
+
+    Raises
+    ------
+    FormatError
+        As `UnpackedFile.read` does.
+    """
+    with UnpackedFile(path) as file:
+        return file.read_all()
+
+
+def hash_unpacked(path: Path) -> str:
+    """Hash the content of a file that may be packed, without keeping it in memory.
+
+    Raises
+    ------
+    FormatError
+        As `UnpackedFile.read` does.
+    """
+    with UnpackedFile(path) as file:
+        while file.read(_PIECE_BYTES):
+            pass
+        return file.sha256
+
+
+def read_lines(content: bytes) -> list[str]:
+    """Decode text, UTF-8 or else Latin-1, and cut it where lines end on Unix, Windows or old Macs."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -1,0 +1,178 @@
+"""Tables that lie in files: large ones are made there, read some rows at a time, and memory is given back behind."""
+
+from __future__ import annotations
+
+import math
+import mmap
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from mlstream._support.memory import require_memory
+
+# Pages of files that may be in memory at a time; to give them back more often takes longer than to read them.
+_MAPPED_BYTES = 8 * 2**20
+# Tables that are larger than this are made in a file.
+_IN_MEMORY_BYTES = 512 * 2**20
+# Cells of a piece of a table that is looked at as a whole, with room for intermediate results.
+_PIECE_CELLS = 2**20
+
+
+def empty_table(shape: tuple[int, ...], dtype: npt.DTypeLike, what: str) -> npt.NDArray[Any]:
+    """Make a table to be filled: in memory, or if it is large in a temporary file that nobody else sees.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Its shape.
+    dtype : data type
+        Its type.
+    what : str
+        What the table holds, the subject of errors.
+
+    Returns
+    -------
+    ndarray
+        Its values mean nothing yet. A file is in the folder for temporary files, which the variable TMPDIR names, and
+        is gone with the array, or with the process.
+
+    Raises
+    ------
+    ValueError
+        If the file would not fit there.
+    """
+    n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    if n_bytes <= _IN_MEMORY_BYTES or not hasattr(os, "posix_fallocate"):
+        require_memory(n_bytes, what)
+        return np.empty(shape, dtype)
+    folder = tempfile.gettempdir()
+    file = tempfile.TemporaryFile(prefix="mlstream-", dir=folder)  # noqa: SIM115 - it is open as long as the array lives
+    try:
+        # What is not reserved now could end the process later, when the disk is full.
+        os.posix_fallocate(file.fileno(), 0, n_bytes)
+    except (OSError, OverflowError):
+        file.close()
+        n_free = shutil.disk_usage(folder).free
+        raise ValueError(
+            f"{what} must fit into the folder of temporary files, {folder}, where {n_free / 2**30:,.1f} GiB are free. "
+            f"Got {n_bytes / 2**30:,.1f} GiB instead; set TMPDIR to another folder."
+        ) from None
+    whole = np.memmap(file, np.dtype(dtype), "r+", shape=shape)
+    keep_open(whole, file)
+    return np.asarray(whole)
+
+
+def keep_open(whole: Any, file: IO[bytes], path: Path | None = None) -> None:
+    """Keep a file open as long as its map, and name the map by it: processes map it too, even if it was replaced.
+
+    Joblib sends the name of a map instead of what it holds. Where the system has no names of open files, it is `path`.
+    """
+    name = Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")
+    whole.filename = name if name.exists() else path
+    weakref.finalize(whole, file.close)
+
+
+def take_rows(table: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    """Copy rows of a dense table, in any order, into a table that `empty_table` makes."""
+    taken = empty_table((len(rows), *table.shape[1:]), table.dtype, "the rows that are taken")
+    for part in slices(len(rows), max(1, _PIECE_CELLS // max(1, table[:1].size)), taken, table):
+        taken[part] = table[rows[part]]
+    return taken
+
+
+def slices(n_rows: int, step: int, *tables: Any) -> Iterator[slice]:
+    """Cut rows into slices, one after the other; memory that maps what was read of tables in files is given back.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    step : int
+        Rows of a slice; the last may be shorter.
+    *tables : ndarray or csr_array
+        What the slices are taken of.
+
+    Yields
+    ------
+    slice
+        The next rows.
+
+    Examples
+    --------
+    >>> list(slices(5, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    rows_at_a_time = _MAPPED_BYTES * n_rows // max(1, sum(map(_n_bytes, tables)))
+    n_read = 0
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+        n_read += step
+        if n_read >= rows_at_a_time:
+            release(*tables)
+            n_read = 0
+    release(*tables)
+
+
+def pieces(table: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    """Cut a dense table into pieces of some rows, as `slices` does, whose size does not depend on that of the table."""
+    width = max(1, table[:1].size)
+    for rows in slices(len(table), max(1, _PIECE_CELLS // width), table):
+        yield table[rows]
+
+
+def release(*tables: Any) -> None:
+    """Give back the memory by which tables in files were read; they stay as they are, and can be read again.
+
+    Parameters
+    ----------
+    *tables : ndarray or csr_array
+        The tables; nothing happens to those that lie in memory, nor to maps with changes that are in no file.
+    """
+    for table in tables:
+        for array in _arrays(table):
+            whole = _map_behind(array)
+            if whole is not None and array.size:
+                start, stop = (address - whole.ctypes.data for address in np.lib.array_utils.byte_bounds(array))
+                # Pages are given back whole, the last one by whoever reads on.
+                start, stop = start - start % mmap.PAGESIZE, stop - stop % mmap.PAGESIZE
+                if stop > start:
+                    whole.base.madvise(mmap.MADV_DONTNEED, start, stop - start)
+
+
+def plain(table: Any) -> Any:
+    """Return rows of a table in a file as an array in memory that may be written to; other tables as they are.
+
+    Validation is slower on maps, and compiled code is compiled again for arrays that cannot be written to.
+    """
+    if sparse.issparse(table):
+        return table
+    array = np.asarray(table)
+    return array if array.flags.writeable else array.copy()
+
+
+def _n_bytes(table: Any) -> int:
+    return sum(int(array.nbytes) for array in _arrays(table))
+
+
+def _arrays(table: Any) -> tuple[Any, ...]:
+    """Return the arrays that hold what a table holds in its rows."""
+    return (table.data, table.indices) if isinstance(table, sparse.csr_array) else (table,)
+
+
+def _map_behind(array: Any) -> Any:
+    """Return the map of a file that an array lies in, if it cannot hold changes that would be lost."""
+    while array is not None and not isinstance(array, np.memmap):
+        array = getattr(array, "base", None)
+    if array is None or array.mode == "c":
+        return None
+    while isinstance(array.base, np.memmap):
+        array = array.base
+    return array if isinstance(array.base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") else None

@@ -1,0 +1,76 @@
+"""TOML files that people wrote: any error is one line that names the file."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from typing import Any
+
+from mlstream._support.files import read_bounded
+
+# Room for lists of a hundred thousand streams.
+_MOST_BYTES = 2**24
+# No file of ours has more than six; errors that show a value could not write one that is far deeper, or far longer.
+_MOST_LEVELS = 50
+_MOST_BITS = 64
+
+
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a TOML file of at most 16 MiB, as `parse_toml` does its content."""
+    return parse_toml(read_bounded(path, _MOST_BYTES), os.fspath(path))
+
+
+def read_toml_text(path: str | os.PathLike[str]) -> str:
+    """Read the text of a TOML file that `read_toml` takes, with line ends of one character."""
+    return read_bounded(path, _MOST_BYTES).decode("utf-8").replace("\r\n", "\n")
+
+
+def parse_toml(content: bytes, where: str) -> dict[str, Any]:
+    """Read the content of a TOML file.
+
+    Parameters
+    ----------
+    content : bytes
+        The content of the file.
+    where : str
+        The file, for errors.
+
+    Returns
+    -------
+    dict
+        Its keys and values.
+
+    Raises
+    ------
+    ValueError
+        If the content is not TOML in UTF-8, nested more than 50 levels deep, or holds an integer of more than 64 bits.
+    """
+    try:
+        table = tomllib.loads(content.decode("utf-8"))
+    except RecursionError:
+        raise _too_deep(where) from None
+    except ValueError as error:
+        # Integers of thousands of digits are an error of Python's, not of TOML's.
+        raise ValueError(f"{where} must be TOML. Got this: {error}.") from None
+    _require_plain(table, where)
+    return table
+
+
+def _require_plain(table: dict[str, Any], where: str) -> None:
+    values: list[Any] = [table]
+    for _ in range(_MOST_LEVELS):
+        if any(isinstance(value, int) and value.bit_length() > _MOST_BITS for value in values):
+            raise ValueError(f"{where} must be TOML with integers of at most {_MOST_BITS} bits. Got a larger one.")
+        values = [inner for value in values for inner in _inner(value)]
+    if values:
+        raise _too_deep(where)
+
+
+def _too_deep(where: str) -> ValueError:
+    return ValueError(f"{where} must be TOML of at most {_MOST_LEVELS} levels. Got more.")
+
+
+def _inner(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []

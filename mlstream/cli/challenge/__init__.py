@@ -1,0 +1,1 @@
+"""The commands of a challenge, of its organiser and of its teams."""

@@ -1,0 +1,182 @@
+"""Commands of the organiser of a challenge: teams, scoring, the end."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mlstream.cli.arguments import file_option
+
+if TYPE_CHECKING:
+    from mlstream.challenge.scoring.ranking import FinalRanking, RankedTeam
+
+_POLL_S = 1.0
+
+Folder = Annotated[Path, typer.Argument(metavar="ORG", help="The organiser's folder.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def join(
+    folder: Folder, team: Annotated[str, typer.Argument(help="Name of the team: 1 to 40 printable characters.")]
+) -> None:
+    """Add a team; the last line is its token, which is shown this once."""
+    from mlstream.challenge.engine import Challenge
+    from mlstream.challenge.state.teams import team_of_token
+    from mlstream.cli import console
+
+    with Challenge.open(folder) as challenge:
+        token = challenge.join(team)
+    console.print_line(f"Team {team!r} has joined with the id {team_of_token(token)}. Its token, shown this once:")
+    typer.echo(token)
+
+
+def invite(folder: Folder) -> None:
+    """Make an invitation, by which one team can register; the last line is its code, which is shown this once."""
+    from mlstream.challenge.engine import Challenge
+
+    with Challenge.open(folder) as challenge:
+        typer.echo(challenge.invite())
+
+
+def merge(
+    folder: Folder,
+    kept: Annotated[str, typer.Argument(metavar="TEAM", help="The team that stays.")],
+    other: Annotated[str, typer.Argument(metavar="TEAM", help="The team that becomes a part of it.")],
+) -> None:
+    """Merge two teams; submissions, and what they used today, are added up."""
+    from mlstream.challenge.engine import Challenge
+    from mlstream.cli import console
+
+    with Challenge.open(folder) as challenge:
+        challenge.merge(kept, other)
+    console.print_line(f"Team {other!r} is a part of team {kept!r} now; both tokens are valid.")
+
+
+def score(
+    folder: Folder,
+    inbox: Annotated[Path, typer.Option(help="Folder that teams move their submissions into.")],
+    watch: Annotated[
+        bool | None, typer.Option("--watch/--once", help="Look again every second until interrupted, or look once.")
+    ] = None,
+) -> None:
+    """Score submissions that come through an inbox, and what a crash left unscored."""
+    from mlstream.challenge.engine import Challenge
+    from mlstream.challenge.inbox import Inbox
+    from mlstream.cli import console
+
+    if watch is None:
+        raise ValueError("One of --watch and --once must be given. Got neither.")
+    with Challenge.open(folder) as challenge:
+        n_done = challenge.complete_pending()
+        if n_done:
+            console.print_line(f"Completed {n_done} submissions that were waiting.")
+        box = Inbox(challenge, inbox)
+        while True:
+            for line in box.empty():
+                console.print_line(line)
+            if not watch:
+                return
+            time.sleep(_POLL_S)
+
+
+def leaderboard(
+    folder: Folder,
+    as_json: AsJson = False,
+    html: Annotated[
+        Path | None, file_option(help="Page to write, with the rankings once they are published; it is replaced.")
+    ] = None,
+) -> None:
+    """Print the public board: best validation score, number of submissions and time of each team."""
+    from mlstream._support.files import write_text_atomically
+    from mlstream.challenge.engine import Challenge
+    from mlstream.cli import console
+
+    with Challenge.open(folder) as challenge:
+        rows = challenge.leaderboard()
+        if html is not None:
+            from mlstream.challenge.page import render_page
+
+            write_text_atomically(html, render_page(challenge))
+    if as_json:
+        typer.echo(json.dumps([row._asdict() | {"time": row.time.isoformat()} for row in rows]))
+        return
+    console.show_lines(
+        ("rank", "team", "score", "submissions", "time (UTC)"),
+        [
+            (str(row.rank), row.team, str(row.score), str(row.n_submissions), f"{row.time:%Y-%m-%d %H:%M}")
+            for row in rows
+        ],
+    )
+
+
+def close(
+    folder: Folder,
+    early: Annotated[bool, typer.Option("--early", help="Close before the time that the rules name.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """End a challenge: score each selected submission once, and print both rankings; again, print the same."""
+    from mlstream.challenge.engine import Challenge
+
+    with Challenge.open(folder) as challenge:
+        ranking = challenge.close(early=early)
+    if as_json:
+        typer.echo(ranking.model_dump_json(indent=1))
+    else:
+        show_ranking(ranking)
+
+
+def release(folder: Folder, to: Annotated[Path, typer.Option(help="Folder to make.")]) -> None:
+    """Write the labels of all hidden rows, and the rankings, to a new folder, once the challenge is closed."""
+    from mlstream.challenge.engine import Challenge
+    from mlstream.cli import console
+
+    with Challenge.open(folder) as challenge:
+        challenge.release(to)
+    console.print_line(f"Released {to}: {', '.join(sorted(path.name for path in to.iterdir()))}")
+
+
+def audit(
+    folder: Folder,
+    head: Annotated[
+        str | None, typer.Option(help="Head of the log that an earlier audit printed; the log must still hold it.")
+    ] = None,
+) -> None:
+    """Check log, tables and stored files against each other, and list submissions made to learn labels.
+
+    The exit status is 1 if something was changed.
+    """
+    from mlstream.challenge.engine import Challenge
+    from mlstream.cli import console
+
+    with Challenge.open(folder) as challenge:
+        report = challenge.audit(head)
+    for line in report.problems:
+        console.print_line(f"Broken: {line}")
+    for line in report.flags:
+        console.print_line(f"Look at {line}")
+    console.print_line(f"Head of the log: {report.head}")
+    if not report.is_whole:
+        raise typer.Exit(1)
+    console.print_line("Log, tables and files agree.")
+
+
+def show_ranking(ranking: FinalRanking) -> None:
+    """Print both rankings, and the head of the log."""
+    from mlstream.cli import console
+
+    for title, rows in (("Generalisation", ranking.generalisation), ("Robustness", ranking.robustness)):
+        console.print_line(f"{title}, {ranking.metric}, {'lower' if ranking.lower_is_better else 'higher'} is better:")
+        console.show_lines(("rank", "team", "score", "95 %", "tied within noise"), _cells(rows))
+    console.print_line(f"Head of the log: {ranking.head}")
+
+
+def _cells(rows: Iterable[RankedTeam]) -> Iterable[tuple[str, ...]]:
+    for row in rows:
+        interval = "" if row.low is None else f"{row.low:.4f} to {row.high:.4f}"
+        tied = f"with rank {row.tied_with_rank}" if row.tied_with_rank < row.rank else ""
+        yield str(row.rank), row.team, f"{row.score:.6f}", interval, tied

@@ -1,0 +1,543 @@
+"""Tables, their tasks, and streams that visit the tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from mlstream._support import html as _html
+from mlstream._support.mapped import pieces
+from mlstream.streams import array_likes, label_values
+from mlstream.streams.card_model import ReadingCard, StreamCard, summarise
+from mlstream.streams.frames import make_table
+from mlstream.streams.summaries import describe_shape, label_shares, list_facts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Features: TypeAlias = array_likes.Features
+Indicator: TypeAlias = label_values.Indicator
+Mask: TypeAlias = label_values.Mask
+Index: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A multi-label table.
+
+    Parameters
+    ----------
+    X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+        Features, finite numbers or booleans; NaN for a missing value where `reading` keeps these. Kept as an ndarray of
+        float32 or float64, as a csr_array if sparse in any format.
+    Y : array-like, frame or sparse matrix of shape (n_samples, n_labels)
+        Labels: 1 present, 0 absent, NaN unknown. Kept as uint8 where every label is known, as float32 otherwise.
+    feature_names, label_names : sequence of str
+        One name per column; by default the names of the columns of a frame, else x0, x1, ... and y0, y1, ...
+    name : str
+        Short name, used in titles and file names.
+    source : str
+        Where the table comes from: the name of a registered data set, or the path of a file.
+    licence, citation : str
+        Terms of use, and what to cite; empty when unknown.
+    sha256 : str
+        Hash of the content (unpacked) of the file that the table was read from; empty for a table made in memory.
+    label_rule : int, tuple of str, str or None
+        Rule for the label columns of that file: the parameter `labels` of `load_dataset`; names where it was not a
+        number. None where the file alone names its labels.
+    label_parents : mapping of str to str
+        Label hierarchy: child -> parent.
+    reading : ReadingCard or None
+        How columns of that file became features; None where all options had their defaults.
+
+    Raises
+    ------
+    ValueError
+        If shapes or names disagree, Y holds anything but 0, 1 and NaN, or X holds infinity, or NaN where `reading` does
+        not keep missing values.
+
+    Examples
+    --------
+    >>> table = Dataset([[0.5, 1], [2, 3], [4, 5]], [[1, 0], [0, 1], [1, 1]])
+    >>> table.X.shape, table.feature_names, table.label_names
+    ((3, 2), ('x0', 'x1'), ('y0', 'y1'))
+    """
+
+    X: Features
+    Y: Indicator
+    feature_names: tuple[str, ...] = ()
+    label_names: tuple[str, ...] = ()
+    name: str = "table"
+    source: str = ""
+    licence: str = ""
+    citation: str = ""
+    sha256: str = ""
+    label_rule: int | tuple[str, ...] | str | None = None
+    label_parents: Mapping[str, str] = field(default_factory=dict)
+    reading: ReadingCard | None = None
+
+    def __post_init__(self) -> None:
+        X, Y = array_likes.as_features(self.X, f"{self.name}: X"), array_likes.as_labels(self.Y, f"{self.name}: Y")
+        _require_rows(X, Y, self.name)
+        names = {
+            "feature_names": array_likes.as_names(self.feature_names, self.X, "x", X.shape[1]),
+            "label_names": array_likes.as_names(self.label_names, self.Y, "y", Y.shape[1]),
+        }
+        keeps_missing = self.reading is not None and self.reading.missing == "keep"
+        _require_finite(X, names["feature_names"], self.name, keeps_missing=keeps_missing)
+        for field_name, value in ({"X": X, "Y": Y} | names).items():
+            object.__setattr__(self, field_name, value)
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.name!r}: {describe_shape(self.X, self.Y)})"
+
+    def _repr_html_(self) -> str:
+        facts = list_facts(self.X, self.Y) | {"Source": self.source, "Licence": self.licence}
+        shares = _html.shares("Share of the rows that have the label", label_shares(self.label_names, self.Y))
+        return _html.summary(f"Dataset {self.name}", facts, shares)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        labels: int | Iterable[str],
+        *,
+        name: str = "table",
+        missing: str = "error",
+        categories: str | None = None,
+    ) -> Dataset:
+        """Make a table of a data frame, whose columns keep their names.
+
+        Parameters
+        ----------
+        frame : data frame
+            A frame of pandas, polars, pyarrow or another library that narwhals reads. Its index is left out.
+        labels : int or sequence of str
+            The label columns: their names; or the first n, or the last n if negative. They hold 1 or true, 0 or false,
+            and missing values, which are unknown labels.
+        name : str
+            Short name, used in titles and file names.
+        missing : {"error", "drop", "mean", "indicator", "keep"}
+            What becomes of missing values of features, as for `load_dataset`.
+        categories : {"one-hot", "ordinal"}, optional
+            What becomes of columns of words, as for `load_dataset`; by default one-hot where a column declares its
+            values in an order, else an error.
+
+        Returns
+        -------
+        Dataset
+            X is float32 if all features are so in the frame, else float64; a CSR matrix if most are sparse columns.
+
+        Raises
+        ------
+        TypeError
+            If `frame` is no data frame.
+        ValueError
+            If `labels` are no columns of it, or a column can be neither features nor a label, such as dates.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"age": [3, 4], "sings": [True, False], "flies": [True, None]})
+        >>> table = Dataset.from_frame(frame, labels=["sings", "flies"])
+        >>> table.feature_names, table.Y.tolist()
+        (('age',), [[1.0, 1.0], [0.0, nan]])
+        """
+        # The class is below the module that reads tables in memory with the options that files have.
+        reader = import_module("mlstream.data.in_memory")
+        table: Dataset = reader.read_frame(frame, labels, name=name, missing=missing, categories=categories)
+        return table
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as a frame of pandas, which must be installed.
+
+        Returns
+        -------
+        DataFrame
+            Labels first, then features, in their own types; an unknown label is NaN. Features of a CSR matrix are
+            sparse columns. `from_frame` reads it again.
+
+        Examples
+        --------
+        >>> Dataset([[0.5], [2]], [[1, 0], [0, 1]]).to_frame()
+           y0  y1   x0
+        0   1   0  0.5
+        1   0   1  2.0
+        """
+        return make_table(self.X, self.Y, self.feature_names, self.label_names)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return int(self.Y.shape[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Data with one label distribution.
+
+    Parameters
+    ----------
+    name : str
+        Short name, unique in its stream.
+    signature : ndarray of bool, shape (n_labels,)
+        The labels that can occur in the task.
+    """
+
+    name: str
+    signature: Mask
+
+    def __repr__(self) -> str:
+        return f"Task({self.name!r}: {np.count_nonzero(self.signature)} of {len(self.signature)} labels)"
+
+
+@dataclass(frozen=True, eq=False)
+class Experience:
+    """One training segment of a stream, in stream order.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_samples, n_features)
+        Features.
+    Y : array-like of shape (n_samples, n_labels)
+        Labels: 1 present, 0 absent, NaN unknown. Kept as uint8 where every label is known, as float32 otherwise.
+    task_ids : ndarray of int64, shape (n_samples,)
+        Index of each row's task in ``stream.tasks``.
+    label_mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
+        Labels that count: the signature of the task, by row where the experience mixes tasks.
+    row_ids : ndarray of int64, shape (n_samples,)
+        Index of each row in the table that the stream was made from.
+    """
+
+    X: Features
+    Y: Indicator
+    task_ids: Index
+    label_mask: Mask
+    row_ids: Index
+
+    def __post_init__(self) -> None:
+        _settle_labels(self)
+
+    def __repr__(self) -> str:
+        tasks = np.unique(self.task_ids)
+        return f"Experience({describe_shape(self.X, self.Y)}; {_name_tasks(tasks)})"
+
+    def _repr_html_(self) -> str:
+        tasks, counts = np.unique(self.task_ids, return_counts=True)
+        rows = ", ".join(f"{count:,} of task {task}" for task, count in zip(tasks, counts, strict=True))
+        return _html.summary("Experience", {**list_facts(self.X, self.Y), "Tasks": rows, **_count_masked(self)})
+
+    def __len__(self) -> int:
+        return int(self.Y.shape[0])
+
+    def to_frame(self, feature_names: Sequence[str] = (), label_names: Sequence[str] = ()) -> pd.DataFrame:
+        """Return the rows as a frame of pandas, which must be installed.
+
+        Parameters
+        ----------
+        feature_names, label_names : sequence of str
+            One name per column; by default x0, x1, ... and y0, y1, ... `Stream.to_frame` takes those of the card.
+
+        Returns
+        -------
+        DataFrame
+            Labels first, then features. The index holds the task of each row, and its row in the source.
+        """
+        return _part_frame(self, feature_names, label_names)
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationSet:
+    """Held-out rows of one task.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_samples, n_features)
+        Features.
+    Y : array-like of shape (n_samples, n_labels)
+        Labels: 1 present, 0 absent, NaN unknown. Kept as uint8 where every label is known, as float32 otherwise.
+    task_id : int
+        Index of the task in ``stream.tasks``.
+    label_mask : ndarray of bool, shape (n_labels,)
+        The signature of the task.
+    row_ids : ndarray of int64, shape (n_samples,)
+        Index of each row in the table that the stream was made from.
+    """
+
+    X: Features
+    Y: Indicator
+    task_id: int
+    label_mask: Mask
+    row_ids: Index
+
+    def __post_init__(self) -> None:
+        _settle_labels(self)
+
+    def __repr__(self) -> str:
+        return f"EvaluationSet({describe_shape(self.X, self.Y)}; task {self.task_id})"
+
+    def _repr_html_(self) -> str:
+        return _html.summary(
+            "Evaluation set", {**list_facts(self.X, self.Y), "Task": str(self.task_id), **_count_masked(self)}
+        )
+
+    def __len__(self) -> int:
+        return int(self.Y.shape[0])
+
+    def to_frame(self, feature_names: Sequence[str] = (), label_names: Sequence[str] = ()) -> pd.DataFrame:
+        """Return the rows as a frame of pandas, which must be installed.
+
+        Parameters
+        ----------
+        feature_names, label_names : sequence of str
+            One name per column; by default x0, x1, ... and y0, y1, ... `Stream.to_frame` takes those of the card.
+
+        Returns
+        -------
+        DataFrame
+            Labels first, then features. The index holds the task, and the row of each row in the source.
+        """
+        return _part_frame(self, feature_names, label_names)
+
+
+class StreamParts(NamedTuple):
+    """The parts of a stream, before it has a card.
+
+    Parameters
+    ----------
+    tasks : tuple of Task
+        The tasks, by index.
+    experiences : tuple of Experience
+        The training segments, in order.
+    evaluation_sets : tuple of EvaluationSet
+        Held-out rows, one set per task.
+    """
+
+    tasks: tuple[Task, ...]
+    experiences: tuple[Experience, ...]
+    evaluation_sets: tuple[EvaluationSet, ...]
+
+
+class Stream:
+    """A sequence of experiences over tasks, with one evaluation set per task and a card.
+
+    A stream is immutable and can be iterated as often as needed: ``for experience in stream``.
+
+    Parameters
+    ----------
+    parts : StreamParts
+        Tasks, experiences in the order in which they arrive, and one evaluation set per task in the order of the tasks.
+    card : StreamCard
+        The description that travels with the stream.
+
+    Raises
+    ------
+    ValueError
+        If the parts disagree in width, or the evaluation sets are not one per task.
+    """
+
+    def __init__(self, parts: StreamParts, card: StreamCard) -> None:
+        self._parts = parts
+        self._card = card
+        _require_consistent(parts)
+
+    def __iter__(self) -> Iterator[Experience]:
+        return iter(self.experiences)
+
+    def __len__(self) -> int:
+        return len(self.experiences)
+
+    def __repr__(self) -> str:
+        return (
+            f"Stream({self._card.name!r}: {len(self)} experiences of {self.n_tasks} tasks, "
+            f"{self.n_samples} rows, {self.n_features} features, {self.n_labels} labels)"
+        )
+
+    def _repr_html_(self) -> str:
+        return summarise(self._card, "Stream")
+
+    def to_frame(self, *, evaluation: bool = False) -> pd.DataFrame:
+        """Return the rows as a frame of pandas, which must be installed.
+
+        Parameters
+        ----------
+        evaluation : bool
+            Whether to return the rows of all evaluation sets, rather than those to learn from.
+
+        Returns
+        -------
+        DataFrame
+            Labels first, then features, as stored, whatever label masks say. The index holds the number of the
+            experience (not of evaluation sets), the name of the task, and the row in the source.
+
+        Examples
+        --------
+        >>> from mlstream.generators import multiplier_stream
+        >>> frame = multiplier_stream("monolab", n_rows=200).to_frame()
+        >>> frame.index.names, frame.columns[:5].tolist()
+        (FrozenList(['experience', 'task', 'row']), ['y0', 'y1', 'y2', 'y3', 'x0'])
+        """
+        parts: Sequence[Experience | EvaluationSet] = self.evaluation_sets if evaluation else self.experiences
+        names = np.array([task.name for task in self.tasks], dtype=object)
+        index = {} if evaluation else {"experience": np.repeat(np.arange(len(parts)), list(map(len, parts)))}
+        index |= {"task": names[np.concatenate([_task_ids(part) for part in parts])]}
+        index |= {"row": np.concatenate([part.row_ids for part in parts])}
+        X: list[Any] = [part.X for part in parts]
+        return make_table(
+            sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X),
+            np.concatenate([part.Y for part in parts]),
+            self._card.feature_names,
+            self._card.label_names,
+            index,
+        )
+
+    def with_card(self, card: StreamCard) -> Stream:
+        """Return the same data under another card.
+
+        Parameters
+        ----------
+        card : StreamCard
+            The other card.
+
+        Returns
+        -------
+        Stream
+            The arrays are shared, not copied.
+        """
+        return Stream(self._parts, card)
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The tasks, by index."""
+        return self._parts.tasks
+
+    @property
+    def experiences(self) -> tuple[Experience, ...]:
+        """The training segments, in order."""
+        return self._parts.experiences
+
+    @property
+    def evaluation_sets(self) -> tuple[EvaluationSet, ...]:
+        """Held-out rows, one set per task."""
+        return self._parts.evaluation_sets
+
+    @property
+    def card(self) -> StreamCard:
+        """The description that travels with the stream."""
+        return self._card
+
+    @property
+    def n_tasks(self) -> int:
+        """Number of tasks."""
+        return len(self.tasks)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows to learn from, all experiences together."""
+        return sum(len(experience) for experience in self.experiences)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.experiences[0].X.shape[1])
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels."""
+        return int(self.tasks[0].signature.shape[0])
+
+    @property
+    def order(self) -> Mask:
+        """Tasks present in each experience: boolean (n_experiences, n_tasks), the ``order`` of the metrics."""
+        present = np.zeros((len(self), self.n_tasks), dtype=bool)
+        for row, experience in zip(present, self.experiences, strict=True):
+            for task_ids in pieces(experience.task_ids):
+                row[task_ids] = True
+        return present
+
+
+def _task_ids(part: Experience | EvaluationSet) -> Index:
+    return part.task_ids if isinstance(part, Experience) else np.full(len(part), part.task_id)
+
+
+def _part_frame(
+    part: Experience | EvaluationSet, feature_names: Sequence[str], label_names: Sequence[str]
+) -> pd.DataFrame:
+    features = array_likes.as_names(feature_names, part.X, "x", part.X.shape[1])
+    labels = array_likes.as_names(label_names, part.Y, "y", part.Y.shape[1])
+    return make_table(part.X, part.Y, features, labels, {"task": _task_ids(part), "row": part.row_ids})
+
+
+def _name_tasks(tasks: Index) -> str:
+    if not len(tasks):
+        return "no task"
+    return f"task{'s' if len(tasks) > 1 else ''} {', '.join(map(str, tasks))}"
+
+
+def _count_masked(part: Experience | EvaluationSet) -> dict[str, str]:
+    counts = np.unique(np.atleast_2d(part.label_mask).sum(axis=1))
+    return {"Labels that count": " to ".join(map(str, counts[[0, -1]] if len(counts) > 1 else counts))}
+
+
+def _settle_labels(part: Experience | EvaluationSet) -> None:
+    # Labels of uint8 are trusted: to read them all would read a memory-mapped stream from end to end.
+    if np.asarray(part.Y).dtype != np.uint8:
+        object.__setattr__(part, "Y", label_values.as_indicator(part.Y))
+
+
+def _require_rows(X: Features, Y: Indicator, name: str) -> None:
+    if X.ndim != 2 or X.shape[0] != Y.shape[0]:
+        raise ValueError(f"{name}: X and Y must be 2-D with as many rows each. Got shapes {X.shape} and {Y.shape}.")
+
+
+def _require_finite(X: Features, names: tuple[str, ...], table: str, *, keeps_missing: bool) -> None:
+    found = np.zeros(X.shape[1], dtype=bool)
+    if sparse.issparse(X):
+        found[X.indices[_wrong(X.data, keeps_missing)]] = True
+    else:
+        for piece in pieces(np.asarray(X)):
+            found |= _wrong(piece, keeps_missing).any(axis=0)
+    if found.any():
+        column = int(np.argmax(found))
+        rule, got = ("finite or NaN", "infinity") if keeps_missing else ("finite", "NaN or infinity")
+        way_out = "; missing= of Dataset.from_frame and load_dataset reads missing values" * bool(
+            np.isnan(X.data if sparse.issparse(X) else np.asarray(X)).any()
+        )
+        raise ValueError(f"{table}: X must be {rule}. Got {got} in column {column}, {names[column]!r}{way_out}.")
+
+
+def _wrong(values: npt.NDArray[np.floating], keeps_missing: bool) -> Mask:
+    return np.asarray(np.isinf(values) if keeps_missing else ~np.isfinite(values))
+
+
+def _require_consistent(stream: StreamParts) -> None:
+    if not stream.experiences or not stream.tasks:
+        raise ValueError(
+            "A stream must hold at least one task and one experience. "
+            f"Got {len(stream.tasks)} and {len(stream.experiences)}."
+        )
+    if [held_out.task_id for held_out in stream.evaluation_sets] != list(range(len(stream.tasks))):
+        got = [held_out.task_id for held_out in stream.evaluation_sets]
+        raise ValueError(f"There must be one evaluation set per task, in task order. Got {got}.")
+    expected = _widths(stream.experiences[0])[0], *[stream.tasks[0].signature.shape[0]] * 2
+    parts: tuple[Experience | EvaluationSet, ...] = (*stream.experiences, *stream.evaluation_sets)
+    for part in parts:
+        if _widths(part) != expected:
+            raise ValueError(
+                f"Every part of a stream must have (features, labels, mask) of width {expected}. Got {_widths(part)}."
+            )
+        if not part.X.shape[0] == part.Y.shape[0] == part.row_ids.shape[0]:
+            raise ValueError(
+                f"X, Y and row_ids of a part must have as many rows each. "
+                f"Got {part.X.shape[0]}, {part.Y.shape[0]} and {part.row_ids.shape[0]}."
+            )
+
+
+def _widths(part: Experience | EvaluationSet) -> tuple[int, ...]:
+    return part.X.shape[1], part.Y.shape[1], part.label_mask.shape[-1]

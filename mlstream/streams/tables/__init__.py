@@ -1,0 +1,1 @@
+"""Tables as they are read: columns, labels and missing values, before they become X and Y."""

@@ -1,0 +1,102 @@
+"""Columns in memory as a table: arrays of numbers, truth values or words, by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mlstream._support.content import FormatError, first_repeated, show
+from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.tables.columns import BY_DEFAULT
+from mlstream.streams.tables.table import Column, Table
+from mlstream.streams.tables.text_columns import Words, read_cells
+
+
+def tabulate(
+    names: Sequence[str], columns: Sequence[npt.ArrayLike], title: str, reading: ReadingCard = BY_DEFAULT
+) -> Table:
+    """Put columns side by side as a table, which `part` divides into features and labels.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the columns.
+    columns : sequence of array-like
+        Their values, as many each: numbers, booleans or strings; None, NaN, NaT and NA are missing values.
+    title : str
+        What errors call the table; its rows are numbered from 1.
+    reading : ReadingCard
+        Under any `missing` but "error", words such as NA are missing values, too.
+
+    Returns
+    -------
+    Table
+        Booleans, and columns of the words true and false or yes and no, are 0 and 1; other words are nominal columns,
+        their values in alphabetical order.
+
+    Raises
+    ------
+    FormatError
+        If names repeat, or a column holds dates, infinity, or more different words than columns of words may.
+
+    Examples
+    --------
+    >>> table = tabulate(["a", "c", "y"], [[0.5, None], ["red", "blue"], [True, False]], "frame")
+    >>> table.columns[1].values, table.cells.tolist()
+    (('blue', 'red'), [[0.5, 1.0, 1.0], [nan, 0.0, 0.0]])
+    """
+    path = Path(title)
+    if not names or len(set(names)) < len(names):
+        got = f"{show(str(first_repeated(names)))} twice" if names else "no column"
+        raise FormatError(f"{path} must have columns with different names. Got {got}.")
+    read = [read_array(name, np.asarray(column), path, reading) for name, column in zip(names, columns, strict=True)]
+    cells = np.column_stack([cells for _, cells in read])
+    return Table(path, tuple(column for column, _ in read), cells, np.arange(1, len(cells) + 1), unit="row")
+
+
+def read_array(
+    name: str, values: npt.NDArray[Any], path: Path, reading: ReadingCard
+) -> tuple[Column, npt.NDArray[np.float64]]:
+    """Read one column in memory, as `tabulate` does."""
+    if values.dtype.kind in "biuf":
+        return Column(name), _require_finite(name, values.astype(np.float64), path)
+    if values.dtype.kind in "mM":
+        rule = "must hold numbers or words. Got dates or times; write them as numbers, such as days"
+        raise FormatError(f"{path}: column {show(name)} {rule}, or leave the column out.")
+    known = [not _is_missing(value) for value in values]
+    if all(isinstance(value, Real | np.bool_) for value, is_known in zip(values, known, strict=True) if is_known):
+        numbers = [float(value) if is_known else math.nan for value, is_known in zip(values, known, strict=True)]
+        return Column(name), _require_finite(name, np.array(numbers, dtype=np.float64), path)
+    texts = [str(value) if is_known else "" for value, is_known in zip(values, known, strict=True)]
+    return _read_texts(name, texts, path, reading)
+
+
+def _read_texts(
+    name: str, texts: Sequence[str], path: Path, reading: ReadingCard
+) -> tuple[Column, npt.NDArray[np.float64]]:
+    takes_missing = reading.missing != "error"
+    words = Words(name, path, takes_missing=takes_missing, unit="row")
+    words.add(texts, range(1, len(texts) + 1))
+    found = words.settle()
+    column, codes = (Column(name), None) if found is None else found
+    # Whatever is neither a number nor a word was refused.
+    return column, np.array(read_cells(texts, codes, takes_missing=takes_missing), dtype=np.float64)
+
+
+def _is_missing(value: object) -> bool:
+    # NA of pandas equals nothing, and is no truth value either.
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _require_finite(name: str, numbers: npt.NDArray[np.float64], path: Path) -> npt.NDArray[np.float64]:
+    if np.isinf(numbers).any():
+        raise FormatError(f"{path}: column {show(name)} must hold finite numbers. Got infinity.")
+    return numbers

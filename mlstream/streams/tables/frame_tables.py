@@ -1,0 +1,77 @@
+"""Data frames as tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mlstream._support.content import FormatError, show
+from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.frames import column_names, iter_columns, read_sparse
+from mlstream.streams.tables.arrays import tabulate
+from mlstream.streams.tables.table import Column, Table, nominal
+
+
+def tabulate_frame(frame: Any, title: str, reading: ReadingCard) -> Table:
+    """Read a data frame as a table.
+
+    Parameters
+    ----------
+    frame : frame
+        A frame of pandas, polars and others.
+    title : str
+        What errors call the frame; its rows are numbered from 1.
+    reading : ReadingCard
+        The options for columns that are to become features.
+
+    Returns
+    -------
+    Table
+        As `tabulate` returns it. Columns that declare their values in an order (ordered categories of pandas, enums of
+        polars) are nominal, with these values.
+
+    Raises
+    ------
+    FormatError
+        If a column can be no feature and no label: dates, infinity, lists, free text.
+    """
+    columns = list(iter_columns(frame))
+    for column in columns:
+        _require_cells(column, title)
+    table = tabulate(column_names(frame), [column.to_numpy() for column in columns], title, reading)
+    for place, column in enumerate(columns):
+        declared = getattr(column.dtype, "categories", None)
+        if declared is not None and table.columns[place].is_coded:
+            table = _declare(table, place, [str(value).strip() for value in declared])
+    return table
+
+
+def tabulate_sparse(frame: Any, title: str) -> Table:
+    """Read a data frame of pandas, most of whose columns are sparse, as a table of CSR cells."""
+    cells = read_sparse(frame).astype(np.float64)
+    columns = tuple(map(Column, column_names(frame)))
+    if np.isinf(cells.data).any():
+        place = int(cells.tocoo().col[np.isinf(cells.data)].min())
+        raise FormatError(f"{title}: column {show(columns[place].name)} must hold finite numbers. Got infinity.")
+    return Table(Path(title), columns, cells, np.arange(1, cells.shape[0] + 1), unit="row")
+
+
+def _require_cells(column: Any, title: str) -> None:
+    """Refuse columns that are neither numbers nor words, and that NumPy has no type for."""
+    kind = str(column.dtype).partition("(")[0].lower()
+    if column.dtype.is_nested() or kind in {"binary", "time"}:
+        name = show(str(column.name))
+        raise FormatError(f"{title}: column {name} must hold numbers or words. Got {kind}; leave the column out.")
+
+
+def _declare(table: Table, place: int, values: list[str]) -> Table:
+    """Replace the number of each word of a column by its place among the values that the column declares."""
+    column, cells = table.columns[place], np.array(table.cells)
+    places = np.array([values.index(word) for word in column.values or ()], dtype=np.float64)
+    known = ~np.isnan(cells[:, place])
+    cells[known, place] = places[cells[known, place].astype(np.int64)]
+    columns = (*table.columns[:place], nominal(column.name, values), *table.columns[place + 1 :])
+    return replace(table, columns=columns, cells=cells)

@@ -1,0 +1,191 @@
+"""The choice of the columns of a table that are labels."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from numbers import Integral
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from mlstream._support.content import FormatError, bare_path, show
+from mlstream.streams.card_model import StreamCard
+from mlstream.streams.tables.mulan import read_labels
+from mlstream.streams.tables.table import Table
+
+LabelRule: TypeAlias = int | Iterable[str] | str | os.PathLike[str] | None
+PlainRule: TypeAlias = int | tuple[str, ...] | str | None
+
+_MEKA = re.compile(r"(?<!\S)-C\s+(-?[0-9]{1,9})(?![\w.])")
+# The parts of a table that MULAN's archives hold, with one label file for all three.
+_PARTS = ("-train", "-test")
+# Of a name that is no column: how many columns it is compared with, and how alike they must be.
+_MAX_COMPARED = 10_000
+_LEAST_ALIKE = 0.6
+_WAY_OUT = "labels= or --labels decides: a number, names, or an .xml file such as"
+
+
+class LabelColumns(NamedTuple):
+    """The label columns of a table."""
+
+    indices: list[int]
+    parents: dict[str, str]
+
+
+def normalise_rule(rule: LabelRule) -> PlainRule:
+    """Convert a label rule to the form that cards hold.
+
+    Parameters
+    ----------
+    rule : int, sequence of str, path or None
+        What `load_dataset` takes.
+
+    Returns
+    -------
+    int, tuple of str, str or None
+        A number of columns, names, the path of an .xml file, or nothing.
+
+    Raises
+    ------
+    ValueError
+        If it is not one of these.
+    """
+    if rule is None or isinstance(rule, Integral):
+        return None if rule is None else int(rule)
+    if isinstance(rule, str | os.PathLike):
+        if os.fspath(rule).lower().endswith(".xml"):
+            return os.fspath(rule)
+    elif isinstance(rule, Iterable):
+        return tuple(map(str, rule))
+    way_out = f"; labels={[rule]!r} names one column" if isinstance(rule, str) else ""
+    raise ValueError(
+        f"labels must be a number of columns, a list of names, or a MULAN .xml file. Got {rule!r}{way_out}."
+    )
+
+
+def choose_labels(table: Table, rule: PlainRule, card: StreamCard | None = None) -> LabelColumns:
+    """Tell labels from features.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    rule : int, tuple of str, str or None
+        The first n, or the last n if negative; names; MULAN's .xml file; or None: they are those of the card, else
+        the outputs of a KEEL file, else those of the .xml file of the same name beside the table (for ``x-train`` and
+        ``x-test``, also ``x.xml``), with which ``-C n`` in the title must agree, else of ``-C n``.
+    card : StreamCard, optional
+        The card of the file, if it has one.
+
+    Returns
+    -------
+    LabelColumns
+        Indices in the order of the file, or of the names given; and child -> parent of a hierarchy.
+
+    Raises
+    ------
+    FormatError
+        If the rule does not fit the table, nothing determines which columns are labels, or title and .xml disagree.
+    """
+    chosen = _find_rule(table, card) if rule is None else _apply(table, rule)
+    if not 0 < len(chosen.indices) < len(table.columns):
+        raise FormatError(
+            f"{table.path}: labels must be some of the {len(table.columns)} columns, and features the others. "
+            f"Got {len(chosen.indices)} labels."
+        )
+    return chosen
+
+
+def _find_rule(table: Table, card: StreamCard | None) -> LabelColumns:
+    if card is not None:
+        return LabelColumns(_find_names(table, card.label_names), card.label_parents)
+    if table.label_names:
+        return LabelColumns(_find_names(table, table.label_names), {})
+    options, xml = _MEKA.search(table.relation.partition(":")[2]), _find_xml(table.path)
+    titled = int(options.group(1)) if options else None
+    if xml.is_file():
+        return _read_beside(table, xml, titled)
+    if titled is not None:
+        return _apply(table, titled)
+    raise FormatError(
+        f"{table.path}: labels must be given as a number of columns, names, or a MULAN .xml file. "
+        f"Got no labels, and neither a card, nor -C in the title, nor {xml.name} names them."
+    )
+
+
+def _find_xml(path: Path) -> Path:
+    bare = bare_path(path)
+    places = [bare.with_name(f"{bare.stem.removesuffix(part)}.xml") for part in ("", *_PARTS)]
+    return next((place for place in places if place.is_file()), places[0])
+
+
+def _read_beside(table: Table, xml: Path, titled: int | None) -> LabelColumns:
+    """Read MULAN's file; filters of WEKA move columns, and leave the count of an older table in the title."""
+    try:
+        named = _apply(table, str(xml))
+    except FormatError as error:
+        raise FormatError(f"{error} It lies beside {table.path.name}; {_WAY_OUT} {xml}.") from None
+    counted = named.indices if titled is None else _end_columns(table, titled)
+    if counted != named.indices:
+        raise FormatError(
+            f"{table.path}: -C {titled} in the title and {xml.name} must name the same labels. Got "
+            f"{_describe(table, counted)} by -C, {_describe(table, named.indices)} by {xml.name}; {_WAY_OUT} {xml}."
+        )
+    return named
+
+
+def _describe(table: Table, indices: Sequence[int]) -> str:
+    """Count columns, and name the first and the last: two runs of columns that agree in these are the same."""
+    if not indices:
+        return "no column"
+    first, last = show(table.names[indices[0]]), show(table.names[indices[-1]])
+    return f"1 column ({first})" if len(indices) == 1 else f"{len(indices)} columns ({first} to {last})"
+
+
+def _apply(table: Table, rule: int | tuple[str, ...] | str) -> LabelColumns:
+    if isinstance(rule, int):
+        return LabelColumns(_count_columns(table, rule), {})
+    if isinstance(rule, tuple):
+        return LabelColumns(_find_names(table, rule), {})
+    names, parents = read_labels(Path(rule))
+    known = set(table.names)
+    unknown = next((name for name in names if name not in known), None)
+    if unknown is not None:
+        raise FormatError(f"{rule} must name columns of {table.path.name}. Got {show(unknown)}, which is no column.")
+    # MULAN numbers labels by their columns, whatever the order of its file.
+    return LabelColumns(sorted(_find_names(table, names)), parents)
+
+
+def _count_columns(table: Table, n_labels: int) -> list[int]:
+    width = len(table.columns)
+    if not 0 < abs(n_labels) < width:
+        raise FormatError(f"{table.path}: the number of labels must be between 1 and {width - 1}. Got {n_labels}.")
+    return _end_columns(table, n_labels)
+
+
+def _end_columns(table: Table, n_labels: int) -> list[int]:
+    """Return the first columns, or the last if negative; no more than there are."""
+    columns = range(len(table.columns))
+    return list(columns[:n_labels] if n_labels >= 0 else columns[n_labels:])
+
+
+def _find_names(table: Table, names: Sequence[str]) -> list[int]:
+    places = {name: index for index, name in enumerate(table.names)}
+    unknown = [name for name in names if name not in places]
+    if unknown or len(set(names)) < len(names):
+        got = (
+            f"{show(unknown[0])}, which is no column{_nearest(unknown[0], table.names)}" if unknown else "a name twice."
+        )
+        raise FormatError(f"{table.path}: labels must be columns, each named once. Got {got}")
+    return [places[name] for name in names]
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    """Return the end of an error about a name; in quotes where the shell would split what was meant at a comma."""
+    near = get_close_matches(name, names[:_MAX_COMPARED], n=1, cutoff=_LEAST_ALIKE)
+    if not near:
+        return "."
+    way_out = " (a name with a comma stands in double quotes, its own quotes doubled)" if "," in near[0] else ""
+    return f"; did you mean {show(near[0])}{way_out}?"

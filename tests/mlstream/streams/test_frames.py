@@ -1,0 +1,106 @@
+"""Tables, streams and their parts become frames of pandas, from which tables come back as they were."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+
+from mlstream import Dataset
+from tests.mlstream.small_streams import NAMES, Shape, assert_same_array, make_stream
+
+
+@st.composite
+def tables(draw):
+    names = draw(st.lists(NAMES, min_size=2, max_size=6, unique=True))
+    n_labels = draw(st.integers(1, len(names) - 1))
+    n_rows, kind = draw(st.integers(1, 5)), draw(st.sampled_from([np.float32, np.float64]))
+    numbers = st.floats(width=kind(0).nbytes * 8, allow_nan=False, allow_infinity=False)
+    X = draw(hnp.arrays(kind, (n_rows, len(names) - n_labels), elements=numbers))
+    Y = draw(hnp.arrays(np.float32, (n_rows, n_labels), elements=st.sampled_from([0, 1, np.nan])))
+    is_sparse = draw(st.booleans())
+    return Dataset(sparse.csr_array(X) if is_sparse else X, Y, names[n_labels:], names[:n_labels], name="drawn")
+
+
+@given(tables())
+def test_a_table_comes_back_from_its_frame(table):
+    back = Dataset.from_frame(table.to_frame(), table.label_names)
+    assert (back.feature_names, back.label_names) == (table.feature_names, table.label_names)
+    assert (sparse.issparse(back.X), back.X.dtype) == (sparse.issparse(table.X), table.X.dtype)
+    X, again = (one.X.toarray() if sparse.issparse(one.X) else one.X for one in (table, back))
+    np.testing.assert_array_equal(again, X)
+    assert_same_array(back.Y, table.Y)
+
+
+@given(tables())
+def test_a_dense_table_comes_back_from_a_frame_of_polars(table):
+    frame = pl.DataFrame({name: np.asarray(column) for name, column in table.to_frame().items()})
+    back = Dataset.from_frame(frame, table.label_names)
+    np.testing.assert_array_equal(back.X, table.X.toarray() if sparse.issparse(table.X) else table.X)
+    assert_same_array(back.Y, table.Y)
+
+
+def test_the_frame_of_a_table_has_labels_first_in_their_types():
+    frame = Dataset(np.array([[0.5], [1]], np.float32), [[1, 0], [0, 1]], ["a"], ["k", "l"]).to_frame()
+    assert frame.dtypes.map(str).to_dict() == {"k": "uint8", "l": "uint8", "a": "float32"}
+    assert frame.index.tolist() == [0, 1]
+
+
+def test_the_frame_of_a_csr_matrix_has_sparse_columns():
+    frame = Dataset(sparse.eye_array(3).tocsr(), np.eye(3)[:, :1]).to_frame()
+    assert [isinstance(kind, pd.SparseDtype) for kind in frame.dtypes] == [False, True, True, True]
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("evaluation", [False, True])
+def test_the_frame_of_a_stream_has_its_rows_in_order(is_sparse, evaluation):
+    stream = make_stream(Shape(sparse=is_sparse, by_row=True, unknown=0.2))
+    frame = stream.to_frame(evaluation=evaluation)
+    rows = iter(frame.reset_index().to_dict("records"))
+    for number, part in enumerate(stream.evaluation_sets if evaluation else stream):
+        for place in range(len(part)):
+            task = part.task_id if evaluation else part.task_ids[place]
+            expected = {} if evaluation else {"experience": number}
+            expected |= {"task": f"task {task}", "row": part.row_ids[place]}
+            expected |= dict(zip(stream.card.label_names, part.Y[place], strict=True))
+            x = part.X[[place]].toarray()[0] if is_sparse else part.X[place]
+            expected |= dict(zip(stream.card.feature_names, x, strict=True))
+            got = next(rows)
+            assert list(got) == list(expected)
+            np.testing.assert_equal([*got.values()], [*expected.values()])
+    assert next(rows, None) is None
+
+
+def test_a_table_comes_back_from_the_frame_of_a_stream():
+    stream = make_stream()
+    table = Dataset.from_frame(stream.to_frame(), stream.card.label_names)
+    np.testing.assert_array_equal(table.X, np.concatenate([part.X for part in stream]))
+    np.testing.assert_array_equal(table.Y, np.concatenate([part.Y for part in stream]))
+
+
+def test_parts_of_a_stream_become_frames():
+    stream = make_stream()
+    experience, held_out = stream.experiences[0], stream.evaluation_sets[1]
+    frame = experience.to_frame()
+    assert frame.columns.tolist() == ["y0", "y1", "y2", "x0", "x1", "x2", "x3"]
+    assert frame.index.tolist() == list(zip(experience.task_ids, experience.row_ids, strict=True))
+    np.testing.assert_array_equal(frame, np.hstack([experience.Y, experience.X]))
+    frame = held_out.to_frame(stream.card.feature_names, stream.card.label_names)
+    assert frame.columns.tolist() == [*stream.card.label_names, *stream.card.feature_names]
+    assert frame.index.tolist() == [(1, row) for row in held_out.row_ids]
+
+
+def test_a_name_of_a_feature_and_of_a_label_cannot_stand_in_one_frame():
+    with pytest.raises(ValueError, match=r"must have different names in a frame\. Got 'a' twice\.$"):
+        Dataset([[0.5]], [[1]], ["a"], ["a"]).to_frame()
+
+
+def test_without_pandas_an_error_names_the_way_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"^pandas must be installed for to_frame: pip install pandas\.$"):
+        Dataset([[0.5]], [[1]]).to_frame()

@@ -113,17 +113,29 @@ COSTS = {"time": Cost("Wall time", "s", wall_time_s), "energy": Cost("Energy", "
 
 
 def format_seconds(value: float) -> str:
-    """Format seconds to three digits."""
+    """Format seconds to three digits.
+
+    >>> format_seconds(0.012345), format_seconds(12345.6)
+    ('0.0123', '12,346')
+    """
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def format_energy(value: float) -> str:
-    """Format joules to three digits."""
+    """Format joules to three digits.
+
+    >>> format_energy(4.2e-8 * 3.6e6), format_energy(1234.5)
+    ('0.151', '1,234')
+    """
     return format_seconds(value)
 
 
 def format_bytes(value: float) -> str:
-    """Format a size in B, kB, MB or GB."""
+    """Format a size in B, kB, MB or GB.
+
+    >>> format_bytes(12_600)
+    '12.6 kB'
+    """
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if value >= size:
             return f"{value / size:.3g} {unit}"

@@ -96,9 +96,12 @@ def scores_csv(streams: Mapping[str, list[Group]]) -> str:
 
 
 def rows_csv(rows: Iterable[Sequence[float | str | None]]) -> str:
-    """Write rows as CSV: numbers in full, and nothing where a value is None.
+    r"""Write rows as CSV: numbers in full, and nothing where a value is None.
 
     Text that a spreadsheet would take for a formula has an apostrophe before it, see `mlstream._spreadsheets`.
+
+    >>> rows_csv([("NN", -0.5, None), ("=1+1", 1, "a,b")])
+    'NN,-0.5,\n\'=1+1,1,"a,b"\n'
     """
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(

@@ -34,40 +34,20 @@ State = Literal["kept", "running", "done", "capped", "failed"]
 
 
 class CampaignProgress(NamedTuple):
-    """One event of a campaign.
-
-    Parameters
-    ----------
-    stream, strategy : str
-        The run that the event is about.
-    seed : int
-        Its seed.
-    state : {"kept", "running", "done", "capped", "failed"}
-        "kept": its record existed already. For a run in another process there are two "running" events a second.
-    n_rows_done, n_rows : int
-        Rows done, and rows of the stream.
-    n_runs_ended, n_runs : int
-        Runs that have ended, and runs of the campaign.
-    order_seed, split_seed : int or None
-        Seeds of the order of tasks and of the split of rows, where these are repeated.
-    worker : str
-        Machine and process of the run; empty for this process.
-    cpu : RunCpu or None
-        CPU time of a run that has ended now, by part; None if its process died, and for other events.
-    """
+    """One event of a campaign."""
 
     stream: str
     strategy: str
     seed: int
-    state: State
+    state: State  # "kept": its record existed already. A run in another process has two "running" events a second.
     n_rows_done: int
     n_rows: int
     n_runs_ended: int
     n_runs: int
-    order_seed: int | None = None
-    split_seed: int | None = None
-    worker: str = ""
-    cpu: RunCpu | None = None
+    order_seed: int | None = None  # Seed of the order of tasks, where it is repeated.
+    split_seed: int | None = None  # Seed of the split of rows, where it is repeated.
+    worker: str = ""  # Machine and process of the run; empty for this process.
+    cpu: RunCpu | None = None  # Of a run that has ended now; None if its process died, and for other events.
 
 
 def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run

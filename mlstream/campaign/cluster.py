@@ -43,33 +43,15 @@ class _Check(NamedTuple):
 
 
 def run_on_cluster(jobs: Sequence[Job], address: str) -> Ended:
-    """Run jobs on a Dask cluster.
+    """Run jobs on the Dask cluster of a scheduler, such as ``tcp://127.0.0.1:8786``, and yield each as it ends.
 
     Streams are sent once, to all workers; each record comes back when its run ends, and is written here. A stream that
-    was lost with the last worker that held it is sent again.
+    was lost with the last worker that held it is sent again. Jobs of a worker that dies go to another one; a job that
+    kills several workers is recorded as failed.
 
-    Parameters
-    ----------
-    jobs : sequence of Job
-        The jobs.
-    address : str
-        Of the scheduler, such as ``tcp://127.0.0.1:8786``.
-
-    Yields
-    ------
-    job, record, CPU time
-        In the order in which they end. Jobs of a worker that dies go to another one; a job that kills several workers
-        is recorded as failed.
-
-    Raises
-    ------
-    ImportError
-        If Dask is not installed.
-    OSError
-        If no scheduler or no worker responds, or the scheduler ends before the jobs do.
-    ValueError
-        If a worker runs several jobs at a time, so that their times could not be separated, has other packages than
-        this process, or cannot load a learner.
+    Raises ImportError without Dask; OSError if no scheduler or no worker responds, or the scheduler ends before the
+    jobs do; ValueError if a worker runs several jobs at a time, so that their times could not be separated, has other
+    packages than this process, or cannot load a learner.
     """
     if not jobs:
         return

@@ -59,10 +59,7 @@ class CampaignConfig(_Config):
     def learners(self) -> dict[str, Any]:
         """Return the learner of each strategy: an estimator, or a search among its configurations.
 
-        Raises
-        ------
-        ValueError
-            If a strategy, a parameter or a class is unknown.
+        A ValueError is raised if a strategy, a parameter or a class is unknown.
         """
         strategies = _by_name(self.strategies, StrategyConfig)
         n_configurations = self.options["n_configurations"]
@@ -90,13 +87,7 @@ class DetectionConfig(_Config):
         return {one.name: getattr(self, one.name) for one in list_options(DetectionOptions)}
 
     def make_learners(self) -> dict[str, Any]:
-        """Return the estimator of each learner.
-
-        Raises
-        ------
-        ValueError
-            If a strategy, a parameter or a class is unknown.
-        """
+        """Return the estimator of each learner; a ValueError names a strategy, parameter or class that is unknown."""
         wanted = _by_name(self.learners, LearnerConfig)
         return {
             name: _learner(name, StrategyConfig(**one.model_dump(by_alias=True)), "learners")
@@ -104,13 +95,7 @@ class DetectionConfig(_Config):
         }
 
     def make_detectors(self) -> dict[str, Any]:
-        """Return each detector.
-
-        Raises
-        ------
-        ValueError
-            If a detector or a parameter is unknown.
-        """
+        """Return each detector; a ValueError names a detector or parameter that is unknown."""
         from estimators.detectors import make_detector
 
         wanted = _by_name(self.detectors, DetectorConfig)

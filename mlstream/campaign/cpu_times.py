@@ -15,22 +15,12 @@ _NS = 1e-9
 
 
 class RunCpu(NamedTuple):
-    """CPU time of one run, of its search and its records included.
+    """CPU time of one run, of its search and its records included."""
 
-    Parameters
-    ----------
-    worker : str
-        Machine and process.
-    began_ns, ended_ns : int
-        CPU time of the process at both ends of the run.
-    spent_ns : mapping of str to int
-        CPU time of each part; the parts add up to the run. See `mlstream.evaluation.cpu_ledger.CpuLedger`.
-    """
-
-    worker: str
-    began_ns: int
+    worker: str  # Machine and process.
+    began_ns: int  # CPU time of the process when the run began.
     ended_ns: int
-    spent_ns: Mapping[str, int]
+    spent_ns: Mapping[str, int]  # By part; the parts add up to the run, see `mlstream.evaluation.cpu_ledger.CpuLedger`.
 
 
 def worker_name() -> str:
@@ -44,20 +34,11 @@ def read_ledger(ledger: CpuLedger) -> RunCpu:
 
 
 def add_up(runs: Iterable[RunCpu], command: RunCpu) -> dict[str, float]:
-    """Add up the parts of a campaign: runs, what lies before and between them, and the command that started them.
+    """Add up the parts of a campaign, in s: runs, what lies before and between them, and the command that started them.
 
-    Parameters
-    ----------
-    runs : iterable of RunCpu
-        The runs, of any processes.
-    command : RunCpu
-        The block of this process in which the campaign was made; it holds the runs that this process made itself.
-
-    Returns
-    -------
-    dict of str to float
-        CPU time of each part in s. They add up to the CPU time of all processes, from their start to the end of their
-        last run and, of this process, to the end of the block.
+    `command` is the block of this process in which the campaign was made; it includes the runs that this process made
+    itself. The parts add up to the CPU time of all processes, from their start to the end of their last run and, of
+    this process, to the end of the block.
     """
     by_worker: defaultdict[str, list[RunCpu]] = defaultdict(list)
     spent: Counter[str] = Counter(command.spent_ns)

@@ -65,10 +65,7 @@ class DetectionJob:
     def find_records(self) -> dict[str, Detection]:
         """Return the records that are there, by detector, without those of failures.
 
-        Raises
-        ------
-        ValueError
-            If a file holds the record of another detection, or is not of this version.
+        A ValueError is raised if a file holds the record of another detection, or is not of this version.
         """
         found = {}
         for name in self.detectors:

@@ -44,19 +44,10 @@ class Fold(NamedTuple):
 
 
 def require_environments(stream: Stream, method: SelectionMethod) -> None:
-    """Refuse a stream that lacks the environments that a method of selection needs.
+    """Raise a ValueError for a stream that lacks the environments that a method of selection needs.
 
-    Parameters
-    ----------
-    stream : Stream
-        The stream.
-    method : str
-        The method, see `mlstream.evaluation.settings.CampaignOptions`.
-
-    Raises
-    ------
-    ValueError
-        If tasks have no roles, no environment has the role "validation", or only one the role "train".
+    That is: tasks have no roles, no environment has the role "validation", or only one the role "train". See
+    `mlstream.evaluation.settings.CampaignOptions` for the methods.
     """
     if method == "first-experience":
         return
@@ -73,20 +64,8 @@ def require_environments(stream: Stream, method: SelectionMethod) -> None:
 def list_folds(stream: Stream, method: SelectionMethod, seed: int) -> Iterator[Fold]:
     """List the folds on which every configuration is tried.
 
-    Parameters
-    ----------
-    stream : Stream
-        A stream of environments.
-    method : str
-        The method of selection.
-    seed : int
-        Seed of the rows of training environments that are held out.
-
-    Yields
-    ------
-    Fold
-        One; for leave-one-environment-out, one for each training environment. Evaluation sets of training, test and
-        unseen environments are in none of them.
+    There is one fold or, for leave-one-environment-out, one for each training environment. Evaluation sets of training,
+    test and unseen environments are in none of them. `seed` draws the rows of training environments that are held out.
     """
     experiences = learning_view(stream).experiences
     roles = stream.card.scenario.task_roles or []
@@ -109,29 +88,9 @@ def score_on_environments(
 ) -> tuple[float | None, bool, Resources]:
     """Train an estimator on each fold, and score it on environments that it has not learnt.
 
-    Parameters
-    ----------
-    estimator : estimator
-        The estimator (cloned, never changed).
-    stream : Stream
-        A stream of environments.
-    seed : int
-        Seed of the learner, and of the rows that are held out.
-    settings : Settings
-        The options of the evaluation.
-    method : str
-        The method of selection.
-    deadline : float
-        Reading of `time.perf_counter` after which training stops.
-
-    Returns
-    -------
-    score : float or None
-        Mean normalised cross-entropy of the environments; None if it is undefined in all of them, or time is up.
-    is_complete : bool
-        Whether all was learnt in time.
-    resources : Resources
-        The costs.
+    The estimator is cloned. The score is the mean normalised cross-entropy of the environments; None if it is undefined
+    in all of them, or time is up. The second value is whether all was learnt in time, the third the costs. `deadline`
+    is a reading of `time.perf_counter`, after which training stops.
     """
     warm_up(estimator, stream, settings)
     counted, scores = CountedLabels(stream, settings.label_space), []

@@ -26,45 +26,20 @@ PROCESS_DIED = (
 
 
 def run_serially(jobs: Sequence[Job], row_callback: Callable[[Job], RowProgress | None]) -> Ended:
-    """Run jobs in this process, one after the other.
+    """Run jobs in this process, one after the other, and yield each with its record and CPU time.
 
-    Parameters
-    ----------
-    jobs : sequence of Job
-        The jobs.
-    row_callback : callable
-        Returns the function to call with the progress of a job.
-
-    Yields
-    ------
-    job, record, CPU time
-        In the order of the jobs.
+    `row_callback` returns the function to call with the progress of a job.
     """
     for job in jobs:
         yield job, *_run_unless_recorded(job, row_callback(job))
 
 
 def run_in_processes(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
-    """Run jobs in processes of this machine.
+    """Run jobs in processes of this machine, and yield each with its record and CPU time as it ends.
 
-    Jobs on large streams begin first, so that at the end no process waits long for another.
-
-    When a process dies, the unfinished runs are started again, each alone: a run that kills its process again is
-    recorded as failed, and the others go on.
-
-    Parameters
-    ----------
-    jobs : sequence of Job
-        The jobs.
-    n_jobs : int
-        Number of processes; -1 for as many as there are cores.
-    backend : str
-        A backend of joblib.
-
-    Yields
-    ------
-    job, record, CPU time
-        In the order in which they end; the last is None for a run whose process died.
+    Jobs on large streams begin first, so that at the end no process waits long for another. When a process dies, the
+    unfinished runs are started again, each alone: a run that kills its process again is recorded as failed, without a
+    CPU time, and the others go on. `n_jobs` is -1 for as many as there are cores; `backend` is one of joblib.
     """
     try:
         yield from _run_until_done(jobs, n_jobs, backend)

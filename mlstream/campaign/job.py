@@ -26,36 +26,16 @@ _IDENTITY = ("stream_sha256", "parameters", "label_space", "settings")
 
 @dataclass(frozen=True)
 class Job:
-    """One run to do.
-
-    Parameters
-    ----------
-    strategy : str
-        Its name.
-    learner : estimator or Search
-        The learner (cloned, never changed), or the search that chooses it.
-    stream : Stream
-        The stream, in the order and split of the repetition.
-    stream_name : str
-        Name of the stream, whatever its order and split.
-    repetition : Repetition
-        Seeds.
-    directory : Path
-        The folder of the campaign.
-    settings : Settings
-        The options of the evaluation.
-    criterion : Criterion
-        Rows on which a search chooses.
-    """
+    """One run to do."""
 
     strategy: str
-    learner: Any
-    stream: Stream
-    stream_name: str
+    learner: Any  # An estimator (cloned, never changed), or the search that chooses it.
+    stream: Stream  # In the order and split of the repetition.
+    stream_name: str  # Whatever the order and split.
     repetition: Repetition
-    directory: Path
+    directory: Path  # The folder of the campaign.
     settings: Settings
-    criterion: Criterion = field(default_factory=Criterion)
+    criterion: Criterion = field(default_factory=Criterion)  # Rows on which a search chooses.
 
     @property
     def path(self) -> Path:
@@ -77,12 +57,7 @@ class Job:
     def select(self) -> Selection | None:
         """Choose its configuration, if there is a choice; an earlier choice is kept.
 
-        Raises
-        ------
-        ValueError
-            If the file holds the choice of another run.
-        RuntimeError
-            If every configuration failed.
+        Raises ValueError if the file holds the choice of another run, RuntimeError if every configuration failed.
         """
         if not isinstance(self.learner, Search):
             return None
@@ -122,17 +97,10 @@ class Job:
         return fields | self.labels | {"selection": selection}
 
     def find_record(self) -> RunResult | None:
-        """Return its record, if there is one and it is not that of a failure.
+        """Return its record, if there is one and it is not that of a failure; None if the run must be made.
 
-        Returns
-        -------
-        RunResult or None
-            None if the run must be made.
-
-        Raises
-        ------
-        ValueError
-            If the file holds the record of another run, contradicts itself, or is not of this version.
+        A ValueError is raised if the file holds the record of another run, contradicts itself, or is not of this
+        version.
         """
         if not self.path.exists():
             return None
@@ -149,10 +117,7 @@ class Job:
     def find_selection(self) -> Selection | None:
         """Return the earlier choice of its configuration, if there is one.
 
-        Raises
-        ------
-        ValueError
-            If the file holds the choice of another run, or is not of this version.
+        A ValueError is raised if the file holds the choice of another run, or is not of this version.
         """
         path = self._selection_path
         if not isinstance(self.learner, Search) or not path.exists():
@@ -192,19 +157,9 @@ class Job:
 
 
 def require_same(path: Path, pairs: Mapping[str, tuple[object, object]]) -> None:
-    """Raise an error if the record in a file is that of something else.
+    """Raise a ValueError that names the first field of a record that differs from what was requested.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    pairs : mapping
-        Name of a field -> its value in the record, and the one that is requested.
-
-    Raises
-    ------
-    ValueError
-        If two values differ; the message names the first such field.
+    `pairs` maps a field to its value in the record, and the requested one.
     """
     for name, (got, expected) in pairs.items():
         if got != expected:

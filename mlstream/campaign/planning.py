@@ -26,29 +26,11 @@ def plan_jobs(
     options: CampaignOptions,
     settings: Settings,
 ) -> list[Job]:
-    """List the runs of a campaign.
+    """List the runs of a campaign, by stream, then strategy, then repetition; see `run_campaign` for the arguments.
 
-    Parameters
-    ----------
-    strategies, streams, directory
-        As for `run_campaign`.
-    options : CampaignOptions
-        The options of the campaign: seeds of all kinds, and the number of configurations to try.
-    settings : Settings
-        The options of the evaluation.
-
-    Returns
-    -------
-    list of Job
-        By stream, then strategy, then repetition.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to run, two runs have the same name, a strategy is unknown, a stream cannot be put in
-        another order or split, or lacks the environments of the selection.
-    TypeError
-        If a learner is not an estimator, or estimates no probabilities that decisions need.
+    Raises ValueError if there is nothing to run, two runs have the same name, a strategy is unknown, or a stream cannot
+    be put in another order or split, or lacks the environments of the selection; TypeError if a learner is not an
+    estimator, or estimates no probabilities that decisions need.
     """
     learners = _learners(strategies, options.n_configurations)
     criterion = Criterion(options.selection, options.query_budget, options.objective)
@@ -68,20 +50,8 @@ def plan_jobs(
 def name_apart(streams: Sequence[Stream]) -> list[Stream]:
     """Give streams of one name, such as two that were made from one table, names of their own.
 
-    Parameters
-    ----------
-    streams : sequence of Stream
-        The streams.
-
-    Returns
-    -------
-    list of Stream
-        The same; of those that share a name the first keeps it, and the others get "-2", "-3" and so on added to it.
-
-    Raises
-    ------
-    ValueError
-        If a stream is there twice.
+    The first keeps the name, and the others get "-2", "-3" and so on added to it. A ValueError is raised if a stream is
+    there twice.
     """
     taken = {stream.card.name for stream in streams}
     named: dict[str, list[StreamCard]] = {}

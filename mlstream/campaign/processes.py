@@ -14,23 +14,9 @@ _IDLE_S = 20
 
 
 def call_in_processes(calls: Iterable[Any], n_jobs: int, backend: str, **options: Any) -> Iterator[Any]:
-    """Run calls in processes with one thread each.
+    """Run calls of `joblib.delayed` in processes with one thread each, and yield the results as they end.
 
-    Parameters
-    ----------
-    calls : iterable of joblib.delayed
-        The calls.
-    n_jobs : int
-        Number of processes; -1 for as many as there are cores.
-    backend : str
-        A backend of joblib.
-    **options
-        Of `joblib.Parallel`.
-
-    Yields
-    ------
-    object
-        What a call returns, in the order in which they end.
+    `n_jobs` is -1 for as many as there are cores; `options` are those of `joblib.Parallel`.
     """
     with parallel_config(backend=backend, n_jobs=n_jobs, inner_max_num_threads=1, idle_worker_timeout=_IDLE_S):
         with _uninterrupted_starts():

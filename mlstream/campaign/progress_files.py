@@ -32,13 +32,6 @@ class ProgressFile:
     """A file that exists while a run goes on: ``with ProgressFile(path, n_rows) as file: ...``.
 
     A process that dies leaves its file behind. A run whose file cannot be written goes on without one.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    n_rows : int
-        Number of rows of the stream.
     """
 
     def __init__(self, path: Path, n_rows: int) -> None:

@@ -98,20 +98,12 @@ class Search:
 
 @dataclass(frozen=True)
 class Criterion:
-    """Rows on which configurations are scored, and how often validation environments may be asked.
-
-    Parameters
-    ----------
-    method : {"first-experience", "training-environment", "leave-one-environment-out", "validation-environment"}
-        The rows.
-    query_budget : int
-        Largest number of configurations that may be scored on the validation environments.
-    objective : {"frug_kwh", "frug_kj"}
-        Score by which a configuration is chosen on the first experience.
-    """
+    """Rows on which configurations are scored, and how often validation environments may be asked."""
 
     method: SelectionMethod = CampaignOptions.selection
+    # Largest number of configurations that may be scored on the validation environments.
     query_budget: int = CampaignOptions.query_budget
+    # Score by which a configuration is chosen on the first experience.
     objective: Objective = CampaignOptions.objective
 
     @property
@@ -149,49 +141,24 @@ class Criterion:
 def choose(
     search: Search, stream: Stream, seed: int, settings: Settings, criterion: Criterion | None = None
 ) -> Selection:
-    """Try configurations, and choose the best one.
+    """Try configurations, and choose the best one, by default on the rows of the first experience.
 
-    Parameters
-    ----------
-    search : Search
-        The strategy and its grid.
-    stream : Stream
-        The stream; only the rows that the criterion names are used.
-    seed : int
-        Seed of the draw, of every learner, and of the rows that are held out.
-    settings : Settings
-        The options of the evaluation; the time cap holds for the whole search.
-    criterion : Criterion, optional
-        Rows on which configurations are scored; by default those of the first experience.
+    Only the rows that the criterion names are used; the time cap holds for the whole search. `seed` is that of the
+    draw, of every learner, and of the rows that are held out.
 
-    Returns
-    -------
-    Selection
-        All configurations drawn, and the index of the chosen one.
-
-    Raises
-    ------
-    ValueError
-        If the stream lacks environments, or there are more configurations than queries.
-    RuntimeError
-        If every configuration failed; the traceback of the first is in the message.
-
-    Notes
-    -----
     On the first experience the greatest frugality wins: BA_macro - C / (1 + C), where C is the energy of the trial in
-    the unit of the objective. In kWh, that of the literature and the default, a trial takes a thousandth or less: the
-    most accurate configuration wins, and energy decides between equals. In kJ energy weighs as much as accuracy, so
+    the unit of the objective. In kWh, the unit of the literature and the default, a trial takes a thousandth or less:
+    the most accurate configuration wins, and energy decides between equals. In kJ energy weighs as much as accuracy, so
     that the choice depends on the machine and on how energy was measured there. Energy below the meter's resolution is
     noise and counts as zero.
 
-    On environments the lowest normalised cross-entropy wins, mean over environments. Ties go to the configuration drawn
-    first. A trial that the cap cut short is chosen only if no trial was complete. A single configuration is not tried:
-    there is nothing to choose.
+    On environments the lowest normalised cross-entropy wins, mean over environments: the three methods of selection of
+    Gulrajani, Lopez-Paz, "In search of lost domain generalization", ICLR 2021, section 3. A trial on the validation
+    environments is a query; the record counts them.
 
-    References
-    ----------
-    Gulrajani, Lopez-Paz, "In search of lost domain generalization", ICLR 2021, section 3: the three methods of
-    selection over environments. A trial on the validation environments is a query; the record counts them.
+    Ties go to the configuration drawn first. A trial that the cap cut short is chosen only if no trial was complete. A
+    single configuration is not tried. Raises ValueError if the stream lacks environments, or there are more
+    configurations than queries; RuntimeError, with the traceback of the first, if every configuration failed.
     """
     criterion = criterion or Criterion()
     criterion.require(search, stream)

@@ -23,17 +23,8 @@ from mlstream.records.selection_record import Selection
 def run_job(job: Job, progress: RowProgress | None = None) -> RunResult:
     """Run a job and record it: a failure with its traceback.
 
-    Parameters
-    ----------
-    job : Job
-        The job.
-    progress : callable, optional
-        Called with the number of rows done and the number of rows of the stream; by default they go to a file.
-
-    Returns
-    -------
-    RunResult
-        The record in its file: if another process recorded the same run first, the record of that process.
+    `progress` is called with the number of rows done and the number of rows of the stream; by default they go to a
+    file. If another process recorded the same run first, its record is returned.
     """
     with ProgressFile(job.progress_path, job.stream.n_samples) as file:
         selection = None

@@ -51,17 +51,8 @@ Progress = Callable[[int, int], None]
 class RemoteChallenge:
     """A challenge that a server offers.
 
-    Parameters
-    ----------
-    url : str
-        Address of the server, such as ``https://host.example``. Without encryption, it must be on this machine.
-    token : str
-        The token of the team.
-
-    Raises
-    ------
-    ValueError
-        If the address is not valid, or the token would travel in clear.
+    Without encryption, the address of the server must be on this machine: a ValueError is raised if it is not valid, or
+    the token would travel in clear.
     """
 
     def __init__(self, url: str, token: str) -> None:
@@ -75,28 +66,10 @@ class RemoteChallenge:
     def submit(self, file: Path, *, progress: Progress | None = None, timeout_s: float = 600.0) -> dict[str, Any]:
         """Send a submission and wait for its score; sent again after a broken line, it counts once.
 
-        Parameters
-        ----------
-        file : Path
-            The file.
-        progress : callable, optional
-            Called with the bytes that were sent, and all.
-        timeout_s : float
-            Seconds to wait for the score.
-
-        Returns
-        -------
-        dict
-            Keys ``submission``, ``query``, ``remaining``, ``score``, and ``in_distribution`` if the rules want it.
-
-        Raises
-        ------
-        ChallengeError
-            As `Challenge.submit`.
-        OSError
-            If the server cannot be reached.
-        TimeoutError
-            If there is no score in time; the submission is stored, and the same command goes on.
+        `progress` is called with the bytes that were sent, and all. The reply has the keys ``submission``, ``query``,
+        ``remaining``, ``score``, and ``in_distribution`` if the rules want it. Raises ChallengeError as
+        `Challenge.submit` does; OSError if the server cannot be reached; TimeoutError if there is no score in time: the
+        submission is stored, and the same command goes on.
         """
         body = _Body(file, progress)
         headers = {"content-type": "application/octet-stream", "x-file-name": quote(file.name)}

@@ -99,24 +99,9 @@ class ChallengeConfig(BaseModel):
 
 
 def read_config(path: str | os.PathLike[str]) -> ChallengeConfig:
-    """Read the rules of a challenge.
+    """Read the rules of a challenge from a TOML file, and check them.
 
-    Parameters
-    ----------
-    path : path
-        A TOML file.
-
-    Returns
-    -------
-    ChallengeConfig
-        The rules, checked.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If it is not TOML, or a key or a value is not valid; the message names the file and the key.
+    Raises FileNotFoundError without such a file, ValueError, which names the file and the key, if it is not valid.
     """
     path = Path(path)
     return parse_config(read_bounded(path, MAX_FILE_BYTES), path)

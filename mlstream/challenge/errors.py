@@ -30,15 +30,7 @@ class InvalidSubmission(ChallengeError):
 
 
 class BudgetSpent(ChallengeError):
-    """A submission beyond what a team may send in one day.
-
-    Parameters
-    ----------
-    message : str
-        One line.
-    reset : datetime
-        When the next day begins, in UTC.
-    """
+    """A submission beyond what a team may send in one day; `reset` is when the next day begins, in UTC."""
 
     code = "budget_spent"
     exit_status = 3

@@ -13,13 +13,7 @@ _OTHERS = 0o077
 
 @dataclass(frozen=True)
 class OrganiserFolder:
-    """Paths of the files of a challenge.
-
-    Parameters
-    ----------
-    path : Path
-        The folder.
-    """
+    """Paths of the files of a challenge."""
 
     path: Path
 
@@ -70,19 +64,9 @@ class OrganiserFolder:
 
 
 def require_private(path: str | os.PathLike[str]) -> None:
-    """Refuse a folder that other accounts may enter, or that another account owns.
+    """Raise a PermissionError for a folder that other accounts may enter, or that another account owns.
 
-    Parameters
-    ----------
-    path : path
-        A folder.
-
-    Raises
-    ------
-    NotADirectoryError
-        If there is no such folder.
-    PermissionError
-        If it is not private; the message says how to make it so.
+    The message says how to make it private. A NotADirectoryError is raised if there is no such folder.
     """
     path = Path(path)
     if path.is_symlink() or not path.is_dir():
@@ -103,18 +87,7 @@ def make_private(path: Path) -> None:
 
 
 def require_apart(organiser: str | os.PathLike[str], bundle: str | os.PathLike[str]) -> None:
-    """Refuse a public bundle inside the organiser's folder, and the reverse.
-
-    Parameters
-    ----------
-    organiser, bundle : path
-        The two folders, which need not exist.
-
-    Raises
-    ------
-    ValueError
-        If one lies in the other.
-    """
+    """Raise a ValueError for a public bundle inside the organiser's folder, or the reverse; neither need exist."""
     private, public = Path(organiser).resolve(), Path(bundle).resolve()
     if private == public or private in public.parents or public in private.parents:
         raise ValueError(

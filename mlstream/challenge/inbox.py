@@ -50,19 +50,9 @@ _Entry: TypeAlias = tuple[str, int, int]
 
 
 class Inbox:
-    """The organiser's side of an inbox.
+    """The organiser's side of an inbox, the folder that submissions are moved into.
 
-    Parameters
-    ----------
-    challenge : Challenge
-        The challenge.
-    path : Path
-        The folder that submissions are moved into.
-
-    Raises
-    ------
-    PermissionError
-        If other accounts can list it, and so find the tokens in it.
+    A PermissionError is raised if other accounts can list it, and so find the tokens in it.
     """
 
     def __init__(self, challenge: Challenge, path: Path) -> None:
@@ -72,13 +62,7 @@ class Inbox:
         self._given_up: set[_Entry] = set()
 
     def empty(self) -> Iterator[str]:
-        """Score everything in the inbox that has no reply yet.
-
-        Yields
-        ------
-        str
-            One line for each folder: what was done.
-        """
+        """Score everything in the inbox that has no reply yet, and yield a line for each folder: what was done."""
         with os.scandir(self._path) as entries:
             found = sorted(_describe(entry) for entry in entries if not entry.name.startswith("."))
         for entry in found:
@@ -158,30 +142,10 @@ def _describe(entry: os.DirEntry[str]) -> _Entry:
 
 
 def send(file: Path, inbox: Path, token: str, *, timeout_s: float) -> dict[str, Any]:
-    """Move a submission into an inbox, and wait for the reply.
+    """Move a submission into an inbox, which the organiser's account empties, and wait for the reply.
 
-    Parameters
-    ----------
-    file : Path
-        The submission.
-    inbox : Path
-        The folder that the organiser's account empties.
-    token : str
-        The token of the team.
-    timeout_s : float
-        Seconds to wait.
-
-    Returns
-    -------
-    dict
-        The reply: submission, query, remaining and score.
-
-    Raises
-    ------
-    ChallengeError
-        As the organiser's side replied.
-    TimeoutError
-        If there is no reply in time; the submission stays where it is.
+    The reply has the keys submission, query, remaining and score. Raises ChallengeError as the organiser's side
+    replied; TimeoutError if there is no reply in time: the submission stays where it is.
     """
     target = inbox / team_of_token(token)
     if target.exists() and not (target / REPLY).exists():

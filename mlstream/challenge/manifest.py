@@ -73,24 +73,10 @@ class Manifest(BaseModel):
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read a manifest.
+    """Read a manifest from a JSON file, and check it.
 
-    Parameters
-    ----------
-    path : Path
-        A JSON file.
-
-    Returns
-    -------
-    Manifest
-        The manifest, checked.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If it is not a manifest; the message names the file and the field.
+    Raises FileNotFoundError without such a file, ValueError, which names the file and the field, if it is not a
+    manifest.
     """
     try:
         return Manifest.model_validate_json(read_bounded(path, _MAX_BYTES))

@@ -14,18 +14,7 @@ _NOBODY = "0" * 64
 
 
 def new_organiser_token(folder: OrganiserFolder) -> str:
-    """Draw a token, in place of the one before.
-
-    Parameters
-    ----------
-    folder : OrganiserFolder
-        The folder.
-
-    Returns
-    -------
-    str
-        The token, which cannot be shown again.
-    """
+    """Draw a token, in place of the one before; it cannot be shown again."""
     token = f"organiser-{secrets.token_urlsafe(32)}"
     write_text_atomically(folder.organiser_token, _hash(token) + "\n")
     return token

@@ -29,15 +29,7 @@ class Bar(NamedTuple):
 def render_page(challenge: Challenge) -> str:
     """Write the board of a challenge, and its rankings once they are published, as HTML.
 
-    Parameters
-    ----------
-    challenge : Challenge
-        The challenge.
-
-    Returns
-    -------
-    str
-        A page that holds nothing that is not public: no script, and no content from elsewhere.
+    The page holds nothing that is not public: no script, and no content from elsewhere.
     """
     return format_page(
         challenge.config.name,
@@ -48,24 +40,7 @@ def render_page(challenge: Challenge) -> str:
 
 
 def format_page(name: str, metric: str, board: Sequence[BoardRow], ranking: FinalRanking | None) -> str:
-    """Write a board, and rankings, as HTML.
-
-    Parameters
-    ----------
-    name : str
-        Name of the challenge.
-    metric : str
-        Name of the metric.
-    board : sequence of BoardRow
-        The public board.
-    ranking : FinalRanking or None
-        The final rankings; None before the end.
-
-    Returns
-    -------
-    str
-        The page.
-    """
+    """Write a board, and rankings, as HTML; `ranking` is None before the end."""
     prizes = [] if ranking is None else [("Generalisation", ranking.generalisation), ("Robustness", ranking.robustness)]
     template = _environment().get_template("leaderboard.html")
     return template.render(
@@ -81,18 +56,7 @@ def format_page(name: str, metric: str, board: Sequence[BoardRow], ranking: Fina
 
 
 def place_bars(rows: Sequence[RankedTeam]) -> list[Bar]:
-    """Place the scores of a ranking, and their intervals, on one scale.
-
-    Parameters
-    ----------
-    rows : sequence of RankedTeam
-        A ranking, best first.
-
-    Returns
-    -------
-    list of Bar
-        One for each row.
-    """
+    """Place the scores of a ranking, and their intervals, on one scale: a bar for each row, best first."""
     spans = [
         (row.score if row.low is None else row.low, row.score, row.score if row.high is None else row.high)
         for row in rows

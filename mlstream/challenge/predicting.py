@@ -28,30 +28,14 @@ _MAX_CARD_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """Training rows with labels, and hidden rows without.
+    """Training rows with labels, and hidden rows without."""
 
-    Parameters
-    ----------
-    card : PublicCard
-        Names, kinds of features, rules.
-    X : ndarray or csr_array of shape (n_samples, n_features)
-        Features of the training rows.
-    Y : ndarray of shape (n_samples, n_labels)
-        Their labels, of `card.label_names`; NaN where unknown.
-    environment : ndarray of int64, shape (n_samples,)
-        Number of the environment of each.
-    X_hidden : ndarray or csr_array of shape (n_hidden, n_features)
-        Features of the hidden rows.
-    row_ids : tuple of str
-        Their ids.
-    """
-
-    card: PublicCard
+    card: PublicCard  # Names, kinds of features, rules.
     X: Features
-    Y: npt.NDArray[Any]
-    environment: npt.NDArray[np.int64]
+    Y: npt.NDArray[Any]  # Labels of the training rows, of `card.label_names`; NaN where unknown.
+    environment: npt.NDArray[np.int64]  # Number of the environment of each training row.
     X_hidden: Features
-    row_ids: tuple[str, ...]
+    row_ids: tuple[str, ...]  # Of the hidden rows.
 
     @property
     def scored(self) -> list[int]:
@@ -60,24 +44,9 @@ class Bundle:
 
 
 def read_bundle(folder: str | os.PathLike[str]) -> Bundle:
-    """Read the rows of a bundle.
+    """Read the rows of the bundle that `create` made.
 
-    Parameters
-    ----------
-    folder : path
-        The bundle that `create` made.
-
-    Returns
-    -------
-    Bundle
-        Training rows, and hidden rows.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a file is missing.
-    ValueError
-        If a file holds anything else.
+    A FileNotFoundError is raised if a file is missing, a ValueError if a file holds anything else.
     """
     folder = Path(folder)
     train, holdout = (_read_arrays(folder / name) for name in ("train.npz", "holdout.npz"))
@@ -94,29 +63,12 @@ def read_bundle(folder: str | os.PathLike[str]) -> Bundle:
 def write_submission(
     estimator: Any, bundle: Bundle | str | os.PathLike[str], path: str | os.PathLike[str]
 ) -> Probabilities:
-    """Write the probabilities of a learner for the hidden rows of a bundle, as CSV.
+    """Write the probabilities of a learner for the hidden rows of a bundle as CSV, and return them.
 
-    Parameters
-    ----------
-    estimator : estimator
-        A fitted learner with `predict_proba`, of the labels of the bundle or of the scored ones. Its result may have a
-        column per label, be a list of arrays of shape (n_samples, 2), one per label, or one such array for one label.
-    bundle : Bundle or path
-        The bundle, or its folder.
-    path : path
-        The file to write; it is replaced.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_hidden, n_scored)
-        What was written.
-
-    Raises
-    ------
-    TypeError
-        If the learner has no `predict_proba`.
-    ValueError
-        If what it returns has another shape, or leaves [0, 1].
+    They are (n_hidden, n_scored). The learner is fitted, with the labels of the bundle or the scored ones. Its
+    `predict_proba` may return a column per label, a list of arrays of shape (n_samples, 2), one per label, or one such
+    array for one label. A file that exists is replaced. Raises TypeError without `predict_proba`, ValueError for
+    another shape or values outside [0, 1].
     """
     if not isinstance(bundle, Bundle):
         bundle = read_bundle(bundle)

@@ -21,29 +21,9 @@ TRUTH, RANKING, SUMS = "truth.csv", "ranking.json", "SHA256SUMS"
 def release_truth(folder: OrganiserFolder, manifest: Manifest, ranking: FinalRanking, to: Path) -> Path:
     """Write the labels of all hidden rows, and the rankings, to a new folder.
 
-    Parameters
-    ----------
-    folder : OrganiserFolder
-        The organiser's folder.
-    manifest : Manifest
-        Its manifest.
-    ranking : FinalRanking
-        The rankings.
-    to : Path
-        The folder to make.
-
-    Returns
-    -------
-    Path
-        The folder: ``truth.csv`` (row id, environment, role, scored labels; an empty cell does not count),
-        ``ranking.json`` and ``SHA256SUMS``.
-
-    Raises
-    ------
-    FileExistsError
-        If the folder exists.
-    ValueError
-        If it lies in the organiser's folder, or the reverse.
+    It holds ``truth.csv`` (row id, environment, role, scored labels; an empty cell does not count), ``ranking.json``
+    and ``SHA256SUMS``. Raises FileExistsError if the folder exists, ValueError if it lies in the organiser's folder, or
+    the reverse.
     """
     require_apart(folder.path, to)
     with atomic_folder(to) as part:

@@ -9,164 +9,73 @@ Phase = Literal["registration", "development", "selection", "final", "published"
 
 
 class Reservation(NamedTuple):
-    """A query that is counted, and whose file is stored.
-
-    Parameters
-    ----------
-    submission : int
-        Number of the submission.
-    is_repeat : bool
-        Whether the team had sent the same bytes before, which costs nothing.
-    """
+    """A query that is counted, and whose file is stored."""
 
     submission: int
-    is_repeat: bool
+    is_repeat: bool  # Whether the team had sent the same bytes before, which costs nothing.
 
 
 class Reply(NamedTuple):
-    """The reply to a submission.
+    """The reply to a submission."""
 
-    Parameters
-    ----------
-    submission : int
-        Its number, by which it is selected.
-    query : int
-        How many queries the team had used on that day, this one included.
-    remaining : int
-        Queries left today.
-    score : float
-        Validation score, rounded; with a ladder, the best so far unless this one is better by a step.
-    in_distribution : float or None
-        Score on held-out rows of the training environments, rounded, where the rules want it.
-    is_repeat : bool
-        Whether the team had sent the same bytes before.
-    """
-
-    submission: int
-    query: int
-    remaining: int
-    score: float
+    submission: int  # Its number, by which it is selected.
+    query: int  # How many queries the team had used on that day, this one included.
+    remaining: int  # Queries left today.
+    score: float  # On validation, rounded; with a ladder, the best so far unless this is better by a step.
+    # On held-out rows of the training environments, rounded; None unless the rules want it.
     in_distribution: float | None
-    is_repeat: bool
+    is_repeat: bool  # Whether the team had sent the same bytes before.
 
 
 class SubmissionStatus(NamedTuple):
-    """A submission as its team sees it.
-
-    Parameters
-    ----------
-    submission : int
-        Its number.
-    file_name : str
-        Name of the file.
-    time : datetime
-        When it was sent.
-    score, in_distribution : float or None
-        As in `Reply`; None while it is not scored, or if it was rejected.
-    problem : str or None
-        Why it was rejected.
-    is_selected : bool
-        Whether it counts at the end.
-    """
+    """A submission as its team sees it."""
 
     submission: int
     file_name: str
-    time: datetime
-    score: float | None
+    time: datetime  # When it was sent.
+    score: float | None  # As in `Reply`; None while it is not scored, or if it was rejected.
     in_distribution: float | None
-    problem: str | None
-    is_selected: bool
+    problem: str | None  # Why it was rejected.
+    is_selected: bool  # Whether it counts at the end.
 
 
 class TeamStatus(NamedTuple):
-    """A team as it sees itself.
-
-    Parameters
-    ----------
-    team : str
-        Its name.
-    phase : str
-        The phase of the challenge.
-    queries_used, remaining, invalid_used : int
-        Of today.
-    reset : datetime
-        When the next day begins.
-    submissions : tuple of SubmissionStatus
-        First to last.
-    selected : tuple of int
-        Numbers of the submissions that count at the end.
-    """
+    """A team as it sees itself; queries and invalid files are those of today."""
 
     team: str
     phase: Phase
     queries_used: int
     remaining: int
-    reset: datetime
+    reset: datetime  # When the next day begins.
     invalid_used: int
-    submissions: tuple[SubmissionStatus, ...]
-    selected: tuple[int, ...]
+    submissions: tuple[SubmissionStatus, ...]  # First to last.
+    selected: tuple[int, ...]  # Numbers of the submissions that count at the end.
 
 
 class BoardRow(NamedTuple):
-    """A row of the public board.
+    """A row of the public board."""
 
-    Parameters
-    ----------
-    rank : int
-        From 1; of equal scores, the earlier submission is first.
-    team : str
-        Name.
-    score : float
-        Best validation score, rounded.
-    n_submissions : int
-        How many were scored.
-    time : datetime
-        When the best one was sent.
-    """
-
-    rank: int
+    rank: int  # From 1; of equal scores, the earlier submission is first.
     team: str
-    score: float
-    n_submissions: int
-    time: datetime
+    score: float  # Best on validation, rounded.
+    n_submissions: int  # How many were scored.
+    time: datetime  # When the best one was sent.
 
 
 class TeamEntry(NamedTuple):
-    """A team as the organiser sees it.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    time : datetime
-        When it was made.
-    n_scored, n_waiting, n_invalid : int
-        Submissions that were scored, that are to be scored, and that were rejected.
-    """
+    """A team as the organiser sees it, with its numbers of submissions."""
 
     name: str
-    time: datetime
+    time: datetime  # When it was made.
     n_scored: int
-    n_waiting: int
-    n_invalid: int
+    n_waiting: int  # Still to be scored.
+    n_invalid: int  # Rejected.
 
 
 class AuditReport(NamedTuple):
-    """The outcome of an audit.
+    """The outcome of an audit."""
 
-    Parameters
-    ----------
-    is_whole : bool
-        Whether the log, the tables and the stored files agree.
-    problems : tuple of str
-        Why not, one line each.
-    flags : tuple of str
-        Submissions that look as if they were made to learn labels from scores.
-    head : str
-        Hash of the last event.
-    """
-
-    is_whole: bool
-    problems: tuple[str, ...]
-    flags: tuple[str, ...]
-    head: str
+    is_whole: bool  # Whether the log, the tables and the stored files agree.
+    problems: tuple[str, ...]  # Why not, one line each.
+    flags: tuple[str, ...]  # Submissions that look as if they were made to learn labels from scores.
+    head: str  # Hash of the last event.

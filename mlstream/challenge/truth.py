@@ -25,61 +25,22 @@ _LABELS = (np.dtype(np.uint8), np.dtype(np.float32))
 
 
 class Truth(NamedTuple):
-    """The labels of one hidden environment.
+    """The labels of one hidden environment."""
 
-    Parameters
-    ----------
-    row_keys : ndarray of uint64, shape (n_rows,)
-        Row ids as numbers.
-    Y : ndarray of uint8 or float32, shape (n_rows, n_scored)
-        The scored labels: 0, 1, or NaN where unknown.
-    mask : ndarray of bool, shape (n_rows, n_scored)
-        Cells that count.
-    """
-
-    row_keys: Keys
-    Y: Array
-    mask: npt.NDArray[np.bool_]
+    row_keys: Keys  # Row ids as numbers, (n_rows,).
+    Y: Array  # The scored labels, (n_rows, n_scored): 0, 1, or NaN where unknown.
+    mask: npt.NDArray[np.bool_]  # Cells that count, (n_rows, n_scored).
 
 
 def write_truth(path: Path, truth: Truth) -> None:
-    """Write the labels of one environment to an NPZ file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    truth : Truth
-        The labels.
-
-    Raises
-    ------
-    ValueError
-        If shapes or types disagree.
-    """
+    """Write the labels of one environment to an NPZ file; a ValueError is raised if shapes or types disagree."""
     _require_table(truth, path)
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         np.savez(file, row_keys=truth.row_keys, Y=truth.Y, mask=truth.mask)
 
 
 def read_truth(path: Path) -> Truth:
-    """Read the labels of one environment.
-
-    Parameters
-    ----------
-    path : Path
-        A file that `write_truth` wrote.
-
-    Returns
-    -------
-    Truth
-        The labels.
-
-    Raises
-    ------
-    ValueError
-        If the file holds anything else.
-    """
+    """Read a file that `write_truth` wrote; a ValueError is raised if it holds anything else."""
     truth = Truth(**_read_members(path, Truth._fields))
     _require_table(truth, path)
     return truth
@@ -88,22 +49,7 @@ def read_truth(path: Path) -> Truth:
 def holdout_keys(folder: OrganiserFolder, manifest: Manifest | None = None) -> Keys:
     """Return the row ids of all hidden rows as numbers, ascending: the order of the rows of a submission.
 
-    Parameters
-    ----------
-    folder : OrganiserFolder
-        The folder.
-    manifest : Manifest, optional
-        Its manifest, where it has been read.
-
-    Returns
-    -------
-    ndarray of uint64, shape (n_hidden,)
-        All different.
-
-    Raises
-    ------
-    ValueError
-        If they are not those of the manifest.
+    They are all different. A ValueError is raised if they differ from those of the manifest.
     """
     manifest = manifest or read_manifest(folder.manifest)
     files = [folder.path / one.file for one in manifest.environments if one.file is not None]

@@ -259,8 +259,6 @@ def compilation_progress(n_names: int) -> Iterator[Callable[[Compilation], None]
 def counted_kernels(number: int) -> str:
     """Return a number of kernels in words.
 
-    Examples
-    --------
     >>> counted_kernels(1), counted_kernels(2)
     ('1 kernel', '2 kernels')
     """

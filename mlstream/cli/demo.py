@@ -32,30 +32,10 @@ STRATEGIES = (
 
 
 def run_demo(output: Path, *, seed: int = 0) -> Path:
-    """Make a stream of tasks from Yeast, publish it, run learners on it, and write the report.
+    """Make a stream of tasks from Yeast, publish it, run learners on it, write the report, and return its path.
 
-    Parameters
-    ----------
-    output : Path
-        Folder to create.
-    seed : int
-        Seed of everything random.
-
-    Returns
-    -------
-    Path
-        The report.
-
-    Raises
-    ------
-    FileExistsError
-        If `output` exists.
-    RuntimeError
-        If a run failed; the folder is complete.
-
-    Notes
-    -----
-    The folder is created under another name and renamed at the end: it is complete or absent.
+    The folder is created under another name and renamed at the end: it is complete or absent, and a FileExistsError is
+    raised if it exists. A RuntimeError means that a run failed; the folder is complete then, too.
     """
     if output.exists():
         raise FileExistsError(f"{output} must not exist yet: name another folder with --output.")

@@ -78,26 +78,13 @@ _RENAMED = {"learning_fractions": "--visits", "n_init": "--starts"}
 
 @dataclass(frozen=True)
 class GeneratorCommand:
-    """A command that makes a stream with a generator.
-
-    Parameters
-    ----------
-    name : str
-        Name of the command.
-    help : str
-        One sentence that `--help` shows.
-    generator : str
-        Name of the generator in `mlstream.generators`.
-    source : {"table", "stream", "nothing"}
-        Input of the generator.
-    fixed : mapping of str to str
-        Parameters that the name of the command determines.
-    """
+    """A command that makes a stream with a generator."""
 
     name: str
-    help: str
-    generator: str
-    source: Source
+    help: str  # One sentence that `--help` shows.
+    generator: str  # Name of the generator in `mlstream.generators`.
+    source: Source  # Input of the generator.
+    # Parameters that the name of the command determines.
     fixed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def add_to(self, app: typer.Typer, panel: str | None = None) -> None:

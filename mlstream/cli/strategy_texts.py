@@ -15,10 +15,7 @@ _CALL = re.compile(r"([^()]*)(?:\((.*)\))?", re.DOTALL)
 def parse_strategies(texts: Iterable[str], option: str = "--strategies") -> dict[str, Any]:
     """Return, by what was typed, the name of a strategy, or an estimator where parameters are given.
 
-    Raises
-    ------
-    ValueError
-        If a strategy or parameter is unknown, or parameters are not NAME=VALUE.
+    A ValueError is raised if a strategy or parameter is unknown, or parameters are not NAME=VALUE.
     """
     from estimators.strategies import grid, make_strategy
 
@@ -34,13 +31,7 @@ def parse_strategies(texts: Iterable[str], option: str = "--strategies") -> dict
 
 
 def parse_detectors(texts: Iterable[str], option: str = "--detector") -> dict[str, Any]:
-    """Return each detector by what was typed.
-
-    Raises
-    ------
-    ValueError
-        If a detector or parameter is unknown, or parameters are not NAME=VALUE.
-    """
+    """Return each detector by what was typed; the errors are those of `parse_strategies`."""
     from estimators.detectors import make_detector
 
     return {text: make_detector(name, **arguments or {}) for text, (name, arguments) in _split(texts, option).items()}

@@ -27,14 +27,8 @@ _MEANINGS = {
 def show_times(ended: Sequence[CampaignProgress], command: RunCpu, wall_time_s: float) -> None:
     """Print where the CPU time of a campaign went.
 
-    Parameters
-    ----------
-    ended : sequence of CampaignProgress
-        The runs that have ended, those recorded earlier included: these count nowhere.
-    command : RunCpu
-        CPU time of the command in this process.
-    wall_time_s : float
-        Seconds that the command took.
+    `ended` may include runs that were recorded earlier, which do not count. `command` is the CPU time of the command in
+    this process.
     """
     runs = [(event, event.cpu) for event in ended if event.cpu is not None]
     print_line("\nCPU seconds of learners' calls + what the campaign adds within the run:")

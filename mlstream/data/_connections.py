@@ -15,15 +15,10 @@ from requests.adapters import HTTPAdapter
 
 
 class Watch:
-    """Shuts sockets down when nobody has called `extend` for too long.
+    """A timer that shuts sockets down when `extend` has not been called for `timeout_s` seconds.
 
     A time-out of a socket starts again with each byte, so that a server that sends one byte of a header now and then
     could hold a connection for hours.
-
-    Parameters
-    ----------
-    timeout_s : float
-        Seconds without progress.
     """
 
     def __init__(self, timeout_s: float) -> None:
@@ -70,26 +65,10 @@ class Watch:
 
 @contextmanager
 def watched_get(url: str, headers: dict[str, str], timeout_s: float) -> Iterator[tuple[requests.Response, Watch]]:
-    """Open an address without following redirects, and give it up if nothing useful arrives in time.
+    """Open an address without following redirects, and raise a ConnectionError if nothing useful arrives in time.
 
-    Parameters
-    ----------
-    url : str
-        The address.
-    headers : dict
-        Headers to send.
-    timeout_s : float
-        Seconds in which all headers must arrive, and after them each part of the body: call `extend` when one has.
-
-    Yields
-    ------
-    tuple of Response and Watch
-        The body is not read yet.
-
-    Raises
-    ------
-    ConnectionError
-        If the time is over.
+    All headers must arrive within `timeout_s`, and after them each part of the body: call `extend` when one has. The
+    body is not read yet.
     """
     watch = Watch(timeout_s)
     try:

@@ -21,24 +21,9 @@ _SUFFIXES = (".csv", ".jsonl", ".ndjson", ".json")
 
 
 def read_blocks(lines: Lines, wanted: Collection[str] | None) -> Iterator[Block]:
-    """Read a log of events, some at a time.
+    """Read a log of events in blocks, at least one, none of them empty; CSV or JSON lines by the ending of its path.
 
-    Parameters
-    ----------
-    lines : Lines
-        The text, CSV or JSON lines by the ending of its path.
-    wanted : collection of str or None
-        Columns to read; None for all.
-
-    Yields
-    ------
-    Block
-        At least one, none of them empty.
-
-    Raises
-    ------
-    FormatError
-        If the text breaks its format; the message names the line.
+    `wanted` None means all columns. A FormatError names the line.
     """
     read = _read_csv if require_suffix(lines.path, bare_path(lines.path).suffix) == ".csv" else _read_json
     blocks = read(lines, wanted)

@@ -24,24 +24,12 @@ _SECONDS, _MILLISECONDS = 1_000_000, 1000
 
 
 class Block(NamedTuple):
-    """Some events of a file as text.
+    """Some events of a file as text."""
 
-    Parameters
-    ----------
-    path : Path
-        The file, for errors.
-    lines : sequence of int
-        The line of each event, from 1.
-    cells : mapping of str to sequence of str
-        The cells of each column by name; empty where there is no value.
-    clean : callable
-        Applied to each distinct text.
-    """
-
-    path: Path
-    lines: Sequence[int]
-    cells: Mapping[str, Sequence[str]]
-    clean: Callable[[str], str]
+    path: Path  # For errors.
+    lines: Sequence[int]  # Line of each event, from 1.
+    cells: Mapping[str, Sequence[str]]  # The cells of each column by name; empty where there is no value.
+    clean: Callable[[str], str]  # Applied to each distinct text.
 
     def fail(self, row: int, column: str, rule: str) -> FormatError:
         """Return the error of one cell."""
@@ -50,14 +38,9 @@ class Block(NamedTuple):
 
 
 class TimeReader:
-    """The times of a log. The first event determines how all are written.
+    """The times of a log, in microseconds; the first event determines how all are written.
 
-    Parameters
-    ----------
-    column : str
-        Name of the column.
-    max_delay_us : int or None
-        How far an event may lie before the latest one so far, in microseconds; None for any.
+    `max_delay_us` is how far an event may lie before the latest one so far; None for any distance.
     """
 
     def __init__(self, column: str, max_delay_us: int | None) -> None:
@@ -140,13 +123,7 @@ def _parse_naive(cell: str, epoch: datetime = datetime(1970, 1, 1)) -> int:
 
 
 class TextReader:
-    """A column of text.
-
-    Parameters
-    ----------
-    clean : callable
-        Applied to each distinct text.
-    """
+    """A column of text; `clean` is applied to each distinct text."""
 
     def __init__(self, clean: Callable[[str], str]) -> None:
         self._index = _TextIndex(clean)

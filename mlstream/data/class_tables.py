@@ -20,27 +20,11 @@ _MISSING = -1.0
 
 
 def read_class_table(paths: Sequence[Path], contents: Sequence[bytes], *, class_first: bool) -> Dataset:
-    """Read a table of one class a row.
+    """Read a table of one class a row, in the first column or the last one.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Its files, for their names; the rows of one follow those of the other.
-    contents : sequence of bytes
-        What they hold.
-    class_first : bool
-        Whether the class is the first column; otherwise it is the last one.
-
-    Returns
-    -------
-    Dataset
-        One label per class, in alphabetical order. Values that are no numbers are numbered in alphabetical order;
-        missing ones (``?``) are -1.
-
-    Raises
-    ------
-    FormatError
-        If a row has another number of values than the first one, or the ARFF cannot be read.
+    The rows of one file follow those of the other; paths only name files in errors. There is one label per class, in
+    alphabetical order. Values that are not numbers are numbered in alphabetical order; missing ones (``?``) are -1. A
+    FormatError is raised if a row has another number of values than the first one, or the ARFF cannot be read.
     """
     names, rows = _read_all(paths, contents)
     columns = list(zip(*rows, strict=True))

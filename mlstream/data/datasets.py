@@ -130,26 +130,8 @@ def load_dataset(
 def load_registered(name: str, labels: LabelRule = None, reading: ReadingCard = BY_DEFAULT) -> Dataset:
     """Read a registered table, whatever files lie in the working directory: for names that nobody typed.
 
-    Parameters
-    ----------
-    name : str
-        A name that `list_datasets` lists.
-    labels : int, sequence of str, path or None
-        As for `load_dataset`.
-    reading : ReadingCard
-        What becomes of missing values and of words.
-
-    Returns
-    -------
-    Dataset
-        The table.
-
-    Raises
-    ------
-    ValueError
-        If there is no such name.
-    FileNotFoundError
-        If the table is not on this machine; the message describes what to do.
+    `labels` is as for `load_dataset`. Raises ValueError for an unknown name, FileNotFoundError if the table is not on
+    this machine.
     """
     return _load_registered(find_entry(name), normalise_rule(labels), reading)
 

@@ -112,12 +112,9 @@ def _download(
 def retrieve(
     source: Download, folder: Path, *, progress: Progress | None = None, timeout_s: float = _TIMEOUT_S
 ) -> Path:
-    """Download a file into a folder, or find it there; what was begun earlier is continued.
+    """Download a file into a folder, or find it there; an earlier download that was cut off is continued.
 
-    Raises
-    ------
-    OSError, ValueError
-        If the address cannot be reached, or sends anything but the file.
+    Raises OSError or ValueError if the address cannot be reached, or sends anything but the file.
     """
     import pooch
 
@@ -148,16 +145,9 @@ def _alone(path: Path) -> Iterator[None]:
 class ResumingDownloader:
     """A downloader for `pooch.retrieve`, which compares hashes afterwards.
 
-    Parameters
-    ----------
-    source : Download
-        What to get.
-    folder : Path
-        Where to keep what has arrived, as a hidden file that is named after the hash.
-    progress : callable, optional
-        Told, as bytes arrive, the address, how many bytes there are and how many there will be.
-    timeout_s : float
-        Seconds in which all headers must arrive, and after which a connection without a byte of the file is given up.
+    Incomplete content is kept in `folder`, in a hidden file named after the hash. `progress` is called, as bytes
+    arrive, with the address, how many bytes there are and how many there will be. `timeout_s` is the time in which all
+    headers must arrive, and after which a connection without a byte of the file is given up.
     """
 
     def __init__(self, source: Download, folder: Path, *, progress: Progress | None, timeout_s: float) -> None:

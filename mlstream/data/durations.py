@@ -9,29 +9,9 @@ _DURATION = re.compile(rf"([0-9]{{1,9}}) ?({'|'.join(_MICROSECONDS)})")
 
 
 def parse_duration(text: str, name: str) -> int:
-    """Read a length of time.
+    """Read a length of time in microseconds: a whole number, at least 1, and a unit: ms, s, min, h or d.
 
-    Parameters
-    ----------
-    text : str
-        A whole number, at least 1, and a unit: ms, s, min, h or d.
-    name : str
-        Name of the parameter, for the error.
-
-    Returns
-    -------
-    int
-        Microseconds.
-
-    Raises
-    ------
-    ValueError
-        If it is not one.
-
-    Examples
-    --------
-    >>> parse_duration("10min", "every")
-    600000000
+    `name` is the parameter that the ValueError names.
     """
     found = _DURATION.fullmatch(text) if isinstance(text, str) else None
     if found is None or not int(found[1]):

@@ -51,37 +51,12 @@ def is_hierarchical(path: Path) -> bool:
 def read_hierarchical_table(
     paths: Sequence[Path], contents: Sequence[bytes], reading: ReadingCard = BY_DEFAULT
 ) -> Dataset:
-    r"""Read a table whose last column holds paths through a tree of classes: ``2/1/3``, several joined by ``@``.
+    """Read a table whose last column holds paths through a tree of classes: ``2/1/3``, several joined by ``@``.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Its files, for their names; the rows of one follow those of the other.
-    contents : sequence of bytes
-        What they hold.
-    reading : ReadingCard
-        How columns become features.
-
-    Returns
-    -------
-    Dataset
-        One label per class, in the order of their declaration, called by its whole path. A row has the labels of its
-        paths and of everything above; all labels of a row with ``?`` for its paths are unknown. `label_parents` is the
-        tree.
-
-    Raises
-    ------
-    FormatError
-        If the last column does not declare classes, a class lacks the one above it, a row names an unknown one, or the
-        features cannot be read. The message names the file and the line.
-
-    Examples
-    --------
-    >>> head = b"@relation toy\n@attribute x numeric\n@attribute class hierarchical a,a/b,c\n"
-    >>> text = head + b"@data\n1,a/b\n2,a@c\n"
-    >>> table = read_hierarchical_table([Path("toy.arff")], [text])
-    >>> table.label_names, table.Y.tolist(), table.label_parents
-    (('a', 'a/b', 'c'), [[1, 1, 0], [1, 0, 1]], {'a/b': 'a'})
+    The rows of one file follow those of the other; paths only name files in errors. There is one label per class, in
+    the order of declaration, named by its whole path. A row has the labels of its paths and of all classes above them;
+    all labels of a row with ``?`` for its paths are unknown. `label_parents` is the tree. A FormatError names the file
+    and the line.
     """
     found = [_read(path, read_lines(content)) for path, content in zip(paths, contents, strict=True)]
     names = found[0].names

@@ -81,25 +81,7 @@ def as_dataset(source: TableLike, labels: LabelRule = None, **options: Any) -> D
 def read_frame(
     frame: Any, labels: LabelRule, *, name: str = "table", missing: str = "error", categories: str | None = None
 ) -> Dataset:
-    """Read a data frame, as `Dataset.from_frame` does.
-
-    Parameters
-    ----------
-    frame, labels, name, missing, categories
-        As for `Dataset.from_frame`.
-
-    Returns
-    -------
-    Dataset
-        The table.
-
-    Raises
-    ------
-    TypeError
-        If `frame` is no data frame.
-    ValueError
-        If the labels are not columns of the frame, or a column cannot be read.
-    """
+    """Read a data frame, as `Dataset.from_frame` does: its arguments and errors are the same."""
     if not is_frame(frame):
         raise TypeError(
             f"frame must be a data frame of pandas, polars or pyarrow. Got {type(frame).__name__} instead; "

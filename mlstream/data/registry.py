@@ -26,21 +26,11 @@ Index: TypeAlias = Callable[[Path], Mapping[str, Path]]
 
 @dataclass(frozen=True, kw_only=True)
 class Download:
-    """An address that a file can be had from.
+    """An address that a file can be downloaded from."""
 
-    Parameters
-    ----------
-    url : str
-        The address, http or https.
-    sha256 : str
-        Hash of what it sends, packed or not.
-    n_bytes : int
-        Bytes that it sends.
-    """
-
-    url: str
-    sha256: str
-    n_bytes: int
+    url: str  # Http or https.
+    sha256: str  # Hash of what it sends, packed or not.
+    n_bytes: int  # Bytes that it sends.
 
     @property
     def file_name(self) -> str:
@@ -50,24 +40,12 @@ class Download:
 
 @dataclass(frozen=True, kw_only=True)
 class DataFile:
-    """A file of a table.
+    """A file of a table; hash and size are of its content, unpacked."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the file, which may be packed (.gz, .bz2, .xz) where it lies.
-    sha256 : str
-        Hash of its content, unpacked.
-    n_bytes : int
-        Size of its content, unpacked.
-    downloads : tuple of Download
-        Addresses to try in turn; empty if none is known.
-    """
-
-    name: str
+    name: str  # May be packed (.gz, .bz2, .xz) on disk.
     sha256: str
     n_bytes: int
-    downloads: tuple[Download, ...] = ()
+    downloads: tuple[Download, ...] = ()  # Addresses to try in turn; empty if none is known.
 
     @property
     def names_labels(self) -> bool:

@@ -16,32 +16,18 @@ Bounds = tuple[int | None, int | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """Choice of tables by words, sizes and place.
+    """Choice of tables by words, sizes and place."""
 
-    Parameters
-    ----------
-    text : str
-        Words that must all be in its name, domain, licence or citation, in any case.
-    sizes : mapping of str to (int or None, int or None)
-        Least and largest `n_samples`, `n_features` and `n_labels`. A size that is not known is within no bound.
-    only_local : bool
-        Only tables whose files are on this machine.
-    with_parts : bool
-        Also tables that hold a part of the rows of another.
-    """
-
-    text: str = ""
+    text: str = ""  # Words that must all be in its name, domain, licence or citation, in any case.
+    # Bounds, both included, of `n_samples`, `n_features` and `n_labels`; an unknown size is within no bound.
     sizes: Mapping[str, Bounds] = field(default_factory=dict)
-    only_local: bool = False
-    with_parts: bool = False
+    only_local: bool = False  # Only tables whose files are on this machine.
+    with_parts: bool = False  # Also tables that hold a part of the rows of another.
 
     def find(self) -> list[tuple[DatasetEntry, tuple[Path, ...] | None]]:
         """List the tables, with the paths of their files, or None for those that are not on this machine.
 
-        Raises
-        ------
-        ValueError
-            If there is no such table.
+        A ValueError is raised if there is no such table.
         """
         index = cache(index_folder)
         chosen = [(entry, entry.find(index)) for entry in list_datasets() if self._fits(entry)]
@@ -67,20 +53,10 @@ class Selection:
 
 
 def describe_dataset(entry: DatasetEntry, paths: tuple[Path, ...] | None) -> dict[str, Any]:
-    """Describe a table for programs, as JSON can hold it.
+    """Describe a table for programs, as JSON can hold it: sizes, terms, label rule, and files with their addresses.
 
-    Parameters
-    ----------
-    entry : DatasetEntry
-        The table.
-    paths : tuple of Path or None
-        Where its files are on this machine.
-
-    Returns
-    -------
-    dict
-        Sizes (None where not known), terms, and label rule (a number of columns, names, or the .xml that has them); of
-        each file its name, hash, size in bytes, addresses, and path (None unless all files are on this machine).
+    Sizes are None if unknown; the label rule is a number of columns, names, or the .xml that has them. The path of a
+    file is None unless all files are on this machine.
     """
     headers = [file.name for file in entry.files if file.names_labels]
     places = [str(path) for path in paths] if paths else [None] * len(entry.files)

@@ -35,24 +35,9 @@ class Choices(NamedTuple):
 
 
 def load_table(path: Path, choices: Choices) -> Dataset:
-    """Read a table from a file.
+    """Read a table from a file in ARFF, CSV, KEEL or Parquet, packed or not; the result has the hash of the file.
 
-    Parameters
-    ----------
-    path : Path
-        The file: ARFF, CSV, KEEL or Parquet, which may be packed.
-    choices : Choices
-        How it is read.
-
-    Returns
-    -------
-    Dataset
-        With the hash of the file.
-
-    Raises
-    ------
-    FormatError
-        If the file breaks its format, or does not fit the choices.
+    A FormatError is raised if the file breaks its format, or does not fit the choices.
     """
     with suppress(NotNumericError):
         return _load(path, choices, None)
@@ -78,12 +63,9 @@ def iterate_table(path: Path, choices: Choices, chunk_size: int) -> Iterator[Dat
 
 
 def to_dataset(tables: Iterable[Table], choices: Choices) -> Dataset:
-    """Put tables of the same columns one below the other, and part them into features and labels.
+    """Concatenate tables of the same columns row-wise, and split them into features and labels.
 
-    Raises
-    ------
-    FormatError
-        If there is no row, or the tables do not fit the choices.
+    A FormatError is raised if there is no row, or the tables do not fit the choices.
     """
     iterator, (rule, reading, card) = iter(tables), choices
     # The first holds the columns, and perhaps no row.

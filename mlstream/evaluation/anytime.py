@@ -27,15 +27,7 @@ def anytime_name(metric: str) -> str:
 
 
 class AnytimeScores:
-    """Means, over the rows of a stream, of the scores over the rows so far; see `metrics.anytime_score`.
-
-    Parameters
-    ----------
-    k : int
-        Number of best-scored labels.
-    one_class : {"skip", "recall", "river"}
-        How a label whose true values are all the same counts, see `metrics.ba_macro`.
-    """
+    """Means, over the rows of a stream, of the scores over the rows so far; see `metrics.anytime_score`."""
 
     def __init__(self, k: int, one_class: OneClass) -> None:
         self._k = k

@@ -26,21 +26,11 @@ _N_FEATURES, _N_LABELS = 6, 4
 
 @dataclass(frozen=True)
 class Compilation:
-    """Kernels and time that one name needed.
-
-    Parameters
-    ----------
-    name : str
-        A strategy, or one of `OTHERS`.
-    n_kernels : int
-        Kernels compiled now; 0 if all were there.
-    cpu_s : float
-        Seconds of processor time that this took, with imports.
-    """
+    """Kernels and time that one name needed: a strategy, or one of `OTHERS`."""
 
     name: str
-    n_kernels: int
-    cpu_s: float
+    n_kernels: int  # Compiled now; 0 if all were there.
+    cpu_s: float  # With imports.
 
 
 def compilable() -> tuple[str, ...]:
@@ -51,29 +41,10 @@ def compilable() -> tuple[str, ...]:
 
 
 def compile_ahead(names: Iterable[str] = ()) -> Iterator[Compilation]:
-    """Compile the kernels of strategies, readers and detectors, as far as they are not there.
+    """Compile missing kernels of strategies, readers and detectors, and yield what each name needed.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Names of `compilable`; none: all of them.
-
-    Yields
-    ------
-    Compilation
-        After each name.
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown, before anything is compiled.
-    OSError
-        If what is compiled could be kept nowhere, before anything is compiled.
-
-    Examples
-    --------
-    >>> [one.name for one in compile_ahead(["last_class", "mean"])]
-    ['last_class', 'mean']
+    Names are of `compilable`; none means all. Before anything is compiled, an unknown name raises a ValueError, and an
+    OSError is raised if the compiled code could be kept nowhere.
     """
     from estimators._kernels.watching import require_kept
 

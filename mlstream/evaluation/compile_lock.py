@@ -20,14 +20,9 @@ _POLL_INTERVAL_S = 0.05
 
 @contextmanager
 def compile_lock(what: str, *, timeout_s: float = TIMEOUT_S) -> Iterator[None]:
-    """Let one process of this user at a time run the block.
+    """Let one process of this user at a time run the block; processes with another name in `what` do not wait.
 
-    Parameters
-    ----------
-    what : str
-        Name of the lock: processes with another name do not wait.
-    timeout_s : float
-        Seconds of waiting after which the block runs without the lock. A process that dies releases the lock.
+    After `timeout_s` the block runs without the lock. A process that dies releases it.
     """
     try:
         file = (Path(tempfile.gettempdir()) / f"mlstream-{os.getuid()}-{file_name(what)}.lock").open("ab")

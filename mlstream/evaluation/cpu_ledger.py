@@ -15,31 +15,12 @@ REST: Final = "the rest"
 
 
 class CpuLedger:
-    """Divides the CPU time of a block among its parts: ``with CpuLedger() as ledger: ...``.
+    """A ledger that divides the CPU time of a block among its parts: ``with CpuLedger() as ledger: ...``.
 
-    At any moment one part is open, and each reading of the clock closes the time since the last one: parts share all
-    of the time, and none of it twice. Code inside opens parts with `cpu_part`, without being passed the ledger.
-
-    Parameters
-    ----------
-    clock : callable
-        Returns CPU time in ns; by default that of this process, all threads included.
-
-    Attributes
-    ----------
-    began_ns, ended_ns : int
-        Readings of the clock at both ends of the block.
-    spent_ns : Counter of str
-        CPU time of each part in ns; what no part was opened for is "the rest".
-
-    Examples
-    --------
-    >>> readings = iter([0, 10, 40, 45])
-    >>> with CpuLedger(lambda: next(readings)) as ledger:
-    ...     with cpu_part("warm-up"):
-    ...         pass
-    >>> dict(ledger.spent_ns)
-    {'the rest': 15, 'warm-up': 30}
+    At any moment one part is open, and each reading of the clock closes the time since the last one: parts share all of
+    the time, and none of it twice. Code inside opens parts with `cpu_part`, without being passed the ledger. `clock`
+    returns CPU time in ns; by default that of this process, all threads included. `spent_ns` is by part; time outside
+    all parts goes to "the rest".
     """
 
     def __init__(self, clock: Callable[[], int] = time.process_time_ns) -> None:
@@ -86,13 +67,7 @@ _LEDGER: ContextVar[CpuLedger | None] = ContextVar("ledger", default=None)
 
 @contextmanager
 def cpu_part(name: CpuPart) -> Iterator[None]:
-    """Count a block as a part of the ledger that is open, if there is one.
-
-    Parameters
-    ----------
-    name : str
-        The part.
-    """
+    """Count a block as a part of the ledger that is open, if there is one."""
     ledger = _LEDGER.get()
     if ledger is None:
         yield
@@ -102,15 +77,7 @@ def cpu_part(name: CpuPart) -> Iterator[None]:
 
 
 def count_cpu_as(name: CpuPart, spent_s: float) -> None:
-    """Count time of the part that is open as another one, if a ledger is open.
-
-    Parameters
-    ----------
-    name : str
-        The other part.
-    spent_s : float
-        CPU time in s, all of it within the part that is open.
-    """
+    """Count CPU time that was spent within the part that is open as another part, if a ledger is open."""
     ledger = _LEDGER.get()
     if ledger is not None:
         ledger.count_as(name, round(spent_s * 1e9))

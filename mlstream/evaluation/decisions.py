@@ -23,14 +23,8 @@ class Decisions(ABC):
     def online(self, predictions: Predictions, Y: Indicator, mask: Mask) -> Predictions:
         """Decide rows of the stream, each by the rows before it, and count their labels.
 
-        Parameters
-        ----------
-        predictions : Predictions
-            Those of the learner.
-        Y : ndarray of shape (n_samples, n_labels)
-            Labels, NaN where one is unknown.
-        mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
-            Labels that count, as the scenario shows them to learners.
+        Unknown labels in `Y` are NaN. `mask` is (n_labels,) or (n_samples, n_labels): the labels that count, as the
+        scenario shows them to learners.
         """
 
     @abstractmethod

@@ -138,23 +138,8 @@ def detect_all(
 ) -> list[Detection | Exception]:
     """Give several detectors the errors of one learner, which learns the stream once.
 
-    Parameters
-    ----------
-    detectors : mapping of str to detector
-        By the names that their records get.
-    stream : Stream
-        The stream.
-    learner : SeededLearner
-        The learner.
-    options : DetectionOptions
-        The options.
-    progress : callable, optional
-        Called with the number of rows done and the number of rows of the stream.
-
-    Returns
-    -------
-    list of Detection or Exception
-        In the order of the detectors; where one failed, its error.
+    The results are in the order of the detectors, named by the keys of the mapping; if one failed, its error.
+    `progress` is called with the number of rows done and the number of rows of the stream.
     """
     settings = Settings(label_space=options.label_space)
     watchers = {

@@ -17,27 +17,12 @@ _DELAYED = "delayed_labels"
 
 
 def true_drifts(stream: Stream) -> list[TrueDrift]:
-    """List the drifts that a detector is to find.
+    """List the drifts that a detector is to find, in order.
 
-    Parameters
-    ----------
-    stream : Stream
-        The stream, with its card.
-
-    Returns
-    -------
-    list of TrueDrift
-        In order; a drift begins where the one before is complete, at the earliest. Of a synthetic stream that drifts,
-        those on its card. Of any other, the boundaries of experiences at which other tasks (or environments) come, or
-        labels emerge; where tasks give way to each other gradually, or labels are late, from the first row of the next
-        task to the last row of the one before.
-
-    Examples
-    --------
-    >>> from mlstream.generators import multiplier_stream
-    >>> stream = multiplier_stream("rand", n_rows=100, learning_fractions=(0.7,))
-    >>> [(drift.start, drift.what) for drift in true_drifts(stream)]
-    [(70, 'task-2 to task-1'), (140, 'task-1 to task-0'), (210, 'task-0 to task-3')]
+    A drift begins where the one before is complete, at the earliest. Those of a synthetic stream that drifts are on its
+    card. Those of any other stream are the boundaries of experiences at which other tasks (or environments) come, or
+    labels emerge; where tasks give way to each other gradually, or labels are late, a drift lasts from the first row of
+    the next task to the last row of the one before.
     """
     found = _listed(stream.card) if stream.card.scenario.name == _LISTED else _boundaries(stream)
     drifts: list[TrueDrift] = []

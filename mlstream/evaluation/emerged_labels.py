@@ -17,13 +17,7 @@ def labels_emerge(stream: Stream) -> bool:
 
 
 class EmergedLabels:
-    """The columns that a learner knows, in the order in which their labels emerged.
-
-    Parameters
-    ----------
-    n_labels : int
-        Number of labels of the stream.
-    """
+    """The columns that a learner knows, in the order in which their labels emerged."""
 
     def __init__(self, n_labels: int) -> None:
         self._n_labels = n_labels

@@ -26,18 +26,11 @@ class Energy(NamedTuple):
 
 
 class Overhead(NamedTuple):
-    """Reading and cost of a meter while nothing is done.
+    """Reading and cost of a meter while nothing is done."""
 
-    Parameters
-    ----------
-    idle_w : float
-        Power that it reads while the process sleeps. Records hold readings from which nothing is subtracted.
-    cpu_share : float
-        CPU seconds that it uses in a second, of one core.
-    """
-
+    # Power that it reads while the process sleeps; records hold readings from which nothing is subtracted.
     idle_w: float
-    cpu_share: float
+    cpu_share: float  # CPU seconds that it uses in a second, of one core.
 
 
 class Meter(Protocol):
@@ -67,13 +60,7 @@ class Meter(Protocol):
 
 
 class CpuSeconds:
-    """CPU seconds of this process times a stated power: an estimate that needs no meter and takes no time.
-
-    Parameters
-    ----------
-    power_w : float
-        Power of a busy core, in watts.
-    """
+    """CPU seconds of this process times the power of a busy core: an estimate that needs no meter and takes no time."""
 
     is_estimate = True
     # The clock of CPU seconds may tick every 10 ms.
@@ -103,12 +90,8 @@ class CodeCarbonMeter:
 
     It counts what this process and its children use where the processor has no meter (CPU seconds times a power that
     the model of the processor suggests), and what the whole machine uses where it has one. Memory is always estimated.
-    It writes no file, sends nothing, and reads the load once a second in a thread of its own (about 0.5 % of a core).
-
-    Raises
-    ------
-    RuntimeError
-        If CodeCarbon cannot start.
+    It writes no file, sends nothing, and reads the load once a second in a thread of its own (about 0.5 % of a core). A
+    RuntimeError is raised if CodeCarbon cannot start.
     """
 
     def __init__(self) -> None:
@@ -152,13 +135,7 @@ class CodeCarbonMeter:
         return self._overhead
 
     def start(self) -> None:
-        """Start to count.
-
-        Raises
-        ------
-        RuntimeError
-            If it already counts for another run of this process.
-        """
+        """Start to count; a RuntimeError is raised if it already counts for another run of this process."""
         if self._busy:
             raise RuntimeError(
                 "Energy must be measured for one run of a process at a time: use energy='none' for others. Got two."

@@ -28,17 +28,8 @@ class Rows(NamedTuple):
 class FirstRows:
     """Rows that wait for the first call of a learner.
 
-    Parameters
-    ----------
-    wanted : int or None
-        Number of rows to wait for; None: as few as the learner accepts, at most a hundred.
-
-    Attributes
-    ----------
-    are_open : bool
-        Whether the learner waits still.
-    n_together : int
-        Number of rows that were learnt in one call, because the learner waited for them; 0 where it did not.
+    `wanted` None waits for as few as the learner accepts, at most a hundred. `are_open` is whether the learner still
+    waits, and `n_together` the number of rows that were learnt in one call, 0 if it did not wait.
     """
 
     def __init__(self, wanted: int | None) -> None:

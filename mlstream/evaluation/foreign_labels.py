@@ -15,26 +15,9 @@ Mask = npt.NDArray[np.bool_]
 def known_part(estimator: Any, Y: npt.NDArray[Any], mask: Mask, *, uses_task: bool) -> tuple[Any, Mask, Mask]:
     """Return labels and mask without unknown labels, and which rows have a label to learn.
 
-    Parameters
-    ----------
-    estimator : estimator
-        The learner, for the error.
-    Y : ndarray of shape (n_samples, n_labels)
-        Labels, NaN where one is unknown.
-    mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
-        Labels that count.
-    uses_task : bool
-        Whether the learner takes the mask: unknown labels are outside it then.
-
-    Returns
-    -------
-    Y, mask, learnt
-        Arrays; `Y` and `mask` themselves where every label is known.
-
-    Raises
-    ------
-    ValueError
-        If a learner that does not take the mask would learn a row of which some labels only are known.
+    Unknown labels in `Y` are NaN; `mask` is (n_labels,) or (n_samples, n_labels). Both are returned themselves where
+    every label is known. If the learner takes the mask (`uses_task`), unknown labels are outside it; otherwise a row of
+    which only some labels are known raises a ValueError.
     """
     cells = known(Y)
     if cells is None:

@@ -39,24 +39,11 @@ PredictedRows: TypeAlias = tuple[slice, Predictions]
 
 
 class SetScorer:
-    """Scores the rows of one evaluation set by every metric that fits the stream.
+    """A scorer of the rows of one evaluation set, by every metric that fits the stream.
 
-    Parameters
-    ----------
-    card : StreamCard
-        Card of the stream: with a hierarchy of labels, predictions are also scored as paths through it; where tasks are
-        environments, probabilities are also scored against the base rate of each.
-    k : int
-        Number of best-scored labels.
-    one_class : {"skip", "recall", "river"}
-        See `metrics.ba_macro`.
-    metrics : tuple of NamedMetric
-        Metrics beside those that fit the stream.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Names of the metrics, those of every stream first.
+    With a hierarchy of labels, predictions are also scored as paths through it; where tasks are environments,
+    probabilities are also scored against the base rate of each. `metrics` come beside these; in `names`, metrics of
+    every stream come first.
     """
 
     def __init__(self, card: StreamCard, k: int, one_class: OneClass, metrics: Metrics = ()) -> None:
@@ -74,18 +61,10 @@ class SetScorer:
         )
 
     def score(self, parts: Iterable[Scored]) -> dict[str, float]:
-        """Score one evaluation set.
+        """Score one evaluation set, whose rows come in parts; NaN where a score is not defined.
 
-        Parameters
-        ----------
-        parts : iterable of Scored
-            Its rows, some at a time; without rows, or without a label that counts, every score is undefined. Only
-            paths through a hierarchy, and cross-entropies of environments, need all rows in memory.
-
-        Returns
-        -------
-        dict
-            Name of each metric -> score; NaN where it is not defined.
+        Without rows, or without a label that counts, no score is defined. Only paths through a hierarchy, and
+        cross-entropies of environments, need all rows in memory.
         """
         found = dict.fromkeys(self.names, math.nan)
         tallies, sums, kept = [], [], []
@@ -116,26 +95,10 @@ class SetScorer:
 
 
 class HeldOutScorer:
-    """Scores all evaluation sets of a stream after a number of experiences.
+    """A scorer of all evaluation sets of a stream after a number of experiences.
 
-    Balanced accuracy is that of the labels of a task on a pool of sets, see `CountedLabels.pools`; every other score is
-    one of the rows of a set.
-
-    Parameters
-    ----------
-    stream : Stream
-        The stream.
-    counted : CountedLabels
-        The labels that count.
-    scorer : SetScorer
-        Scores the rows of a set.
-    one_class : {"skip", "recall", "river"}
-        See `metrics.ba_macro`.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Names of the metrics, those of every stream first.
+    Balanced accuracy counts the labels of a task on a pool of sets, see `CountedLabels.pools`; every other score counts
+    the rows of one set. In `names`, metrics of every stream come first.
     """
 
     def __init__(self, stream: Stream, counted: CountedLabels, scorer: SetScorer, one_class: OneClass) -> None:
@@ -147,19 +110,10 @@ class HeldOutScorer:
         self.names = scorer.names
 
     def score(self, step: int, predictions: Iterable[Iterable[PredictedRows]]) -> dict[str, Floats]:
-        """Score the predictions of all evaluation sets.
+        """Score the predictions of all evaluation sets after `step` experiences: by metric, a score per task.
 
-        Parameters
-        ----------
-        step : int
-            Number of experiences that were learnt.
-        predictions : iterable of iterables of (slice, Predictions)
-            Of each evaluation set, in the order of tasks, as `predict_held_out` gives them.
-
-        Returns
-        -------
-        dict
-            Name of each metric -> a score per task, NaN where it is not defined.
+        `predictions` has an item per evaluation set, in the order of tasks, as `predict_held_out` gives them. NaN where
+        a score is not defined.
         """
         rows, counts = [], []
         for held_out, predicted in zip(self._stream.evaluation_sets, predictions, strict=True):
@@ -174,21 +128,9 @@ class HeldOutScorer:
 
 
 def predict_held_out(learner: Learner, held_out: EvaluationSet, heads: Mask | None) -> Iterator[PredictedRows]:
-    """Predict an evaluation set, some rows at a time.
+    """Predict an evaluation set in blocks of rows, all of a set of common size at once; the learner stays as it is.
 
-    Parameters
-    ----------
-    learner : Learner
-        The learner, which stays as it is.
-    held_out : EvaluationSet
-        The rows.
-    heads : ndarray of bool, shape (n_labels,), or None
-        The labels of the task, where the scenario shows it at prediction.
-
-    Yields
-    ------
-    slice, Predictions
-        Consecutive rows, all of a set of common size at once.
+    `heads`, (n_labels,), are the labels of the task where the scenario shows it at prediction.
     """
     X, Y = held_out.X, held_out.Y
     n_rows = max(1, _CELLS_AT_A_TIME // max(X.shape[1], Y.shape[1]))
@@ -209,17 +151,7 @@ def _count_each(
 def count_constant_labels(stream: Stream, counted: CountedLabels) -> dict[str, tuple[int, int]]:
     """Count the labels that have one class in an environment, and so no base rate to compare with.
 
-    Parameters
-    ----------
-    stream : Stream
-        A stream of environments.
-    counted : CountedLabels
-        The labels that count.
-
-    Returns
-    -------
-    dict
-        Name of each environment that has such labels -> how many, and how many labels count.
+    The result maps each environment that has such labels to their number, and the number of labels that count.
     """
     found = {}
     for task, held_out in zip(stream.tasks, stream.evaluation_sets, strict=True):
@@ -239,18 +171,7 @@ def _both_classes(scored: Scored) -> Mask:
 
 
 def score_environment(scored: Scored) -> float:
-    """Return the normalised cross-entropy of rows of one environment.
-
-    Parameters
-    ----------
-    scored : Scored
-        The rows and their predictions.
-
-    Returns
-    -------
-    float
-        Mean over the labels that have both classes; NaN if no label has.
-    """
+    """Return the normalised cross-entropy of rows of one environment; NaN if no label has both classes."""
     if not _both_classes(scored).any():
         return math.nan
     return nce(scored.Y, scored.predictions.proba, label_mask=scored.mask, constant_labels="skip")

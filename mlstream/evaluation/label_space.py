@@ -22,18 +22,8 @@ _DEFAULTS: Mapping[str, LabelSpace] = MappingProxyType(
 def resolve_label_space(label_space: LabelSpace | None, card: StreamCard) -> LabelSpace:
     """Return the label space of an evaluation: the one asked for, or that of the scenario.
 
-    Parameters
-    ----------
-    label_space : {"task", "seen", "all"}, optional
-        The one asked for.
-    card : StreamCard
-        Card of the stream.
-
-    Returns
-    -------
-    {"task", "seen", "all"}
-        By default "seen" for the scenarios class-incremental, task-free, label-emerging and iirc, and "task" for the
-        others.
+    By default it is "seen" for the scenarios class-incremental, task-free, label-emerging and iirc, and "task" for the
+    others.
     """
     return label_space or _DEFAULTS.get(card.scenario.name, "task")
 
@@ -46,17 +36,9 @@ def mask_rows(mask: Mask, rows: slice | Index | Mask) -> Mask:
 def learning_view(stream: Stream) -> Stream:
     """Return the stream with the label masks that learners are given.
 
-    Parameters
-    ----------
-    stream : Stream
-        The stream.
-
-    Returns
-    -------
-    Stream
-        The stream itself where its scenario shows the task in training. Where it never does, each mask holds all labels
-        but those of the row's task that are unknown, so that it does not give the task away; a row of which no label of
-        its task is known has none at all, for it is not learnt.
+    This is the stream itself if its scenario shows the task in training. Where it never does, each mask holds all
+    labels but those of the row's task that are unknown, so that it does not give the task away; a row of which no label
+    of its task is known has none at all, for it is not learnt.
     """
     if stream.card.scenario.task_identity != "never":
         return stream
@@ -73,17 +55,8 @@ def shows_task_at_prediction(stream: Stream) -> bool:
 def labels_at_prediction(stream: Stream, task_ids: Index) -> Mask | None:
     """Return the labels of the tasks of rows, for learners that choose a head by them.
 
-    Parameters
-    ----------
-    stream : Stream
-        The stream.
-    task_ids : ndarray of int64, shape (n_samples,)
-        Task of each row.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_labels,) or (n_samples, n_labels), or None
-        None unless the scenario shows the task at prediction too; by row where the rows are of several tasks.
+    None unless the scenario shows the task at prediction too; (n_labels,), or (n_samples, n_labels) where the rows are
+    of several tasks.
     """
     if not shows_task_at_prediction(stream):
         return None
@@ -93,16 +66,9 @@ def labels_at_prediction(stream: Stream, task_ids: Index) -> Mask | None:
 class CountedLabels:
     """The labels that count in each row of a stream, and on each evaluation set after each experience.
 
-    Parameters
-    ----------
-    stream : Stream
-        The stream.
-    label_space : {"task", "seen", "all"}, optional
-        The labels of the row's own task; of all tasks that occurred so far; or all labels. By default that of the
-        scenario.
+    The label space is the labels of the row's own task ("task"), of all tasks that occurred so far ("seen"), or all
+    labels ("all"); by default the space of the scenario.
 
-    Notes
-    -----
     A label of a row's task that is absent from the label mask of its experience (missing, late, or not revealed yet) is
     unknown, and does not count while the row is learnt. Labels of other tasks are 0 where they are not shown, with two
     exceptions. Where learning rows with labels of several tasks show those of one at a time, a label that the same row
@@ -119,10 +85,7 @@ class CountedLabels:
     def online(self) -> Iterator[Mask]:
         """Yield the labels that count in the rows of each experience; under "seen", a row's own task has occurred.
 
-        Yields
-        ------
-        ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
-            By row where the rows of an experience differ.
+        The mask is (n_labels,), or (n_samples, n_labels) where the rows of an experience differ.
         """
         only_shown = self._label_space == "task" or self._stream.card.scenario.name == "iirc"
         for seen, experience in zip(self._seen, self._stream, strict=False):
@@ -133,12 +96,9 @@ class CountedLabels:
                 yield self._without_unknown(wanted, experience)
 
     def held_out(self, step: int, task: int) -> Mask:
-        """Return the labels that count in the rows of an evaluation set after a number of experiences.
+        """Return the labels, (n_labels,), that count in the rows of an evaluation set after a number of experiences.
 
-        Returns
-        -------
-        ndarray of bool, shape (n_labels,)
-            Under "seen", those of all tasks seen by then and of the task itself.
+        Under "seen", they are those of all tasks seen by then and of the task itself.
         """
         own = self._stream.evaluation_sets[task].label_mask
         if self._label_space == "task":
@@ -148,11 +108,8 @@ class CountedLabels:
     def pools(self, step: int) -> Mask:
         """Return the evaluation sets that the labels of each task are scored on after a number of experiences.
 
-        Returns
-        -------
-        ndarray of bool, shape (n_tasks, n_tasks)
-            Row j: the sets for the labels of task j. Under "task" its own; under "seen" also those of all tasks seen by
-            then; under "all" those of all tasks.
+        Row j of (n_tasks, n_tasks) has the sets for the labels of task j: under "task" its own; under "seen" also those
+        of all tasks seen by then; under "all" those of all tasks.
         """
         n_tasks = self._stream.n_tasks
         own = np.eye(n_tasks, dtype=bool)

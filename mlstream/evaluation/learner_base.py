@@ -31,18 +31,9 @@ def takes_task_to_predict(estimator: Any) -> bool:
 
 
 class Learner(ABC):
-    """An estimator, its calls measured and its predictions checked.
+    """An estimator, which this changes, its calls measured and its predictions checked.
 
-    Parameters
-    ----------
-    estimator : estimator
-        The estimator, which this changes.
-    n_labels : int
-        Number of labels of the stream.
-    meter : ResourceMeter
-        What measures its calls.
-    settings : Settings, optional
-        The options of the evaluation: rows to wait for before it first learns, and how predictions are decided.
+    `settings` say how many rows it waits for before it first learns, and how predictions are decided.
     """
 
     # The phase that decisions by a rule cost.

@@ -27,24 +27,10 @@ from mlstream.streams.stream import Features, Index, Indicator, Mask, Stream
 
 
 def fresh(estimator: Any, seed: int) -> Any:
-    """Clone an estimator without its learnt state, as a learner of labels, and seed it.
+    """Clone an estimator without its learnt state, as a learner of labels, wrapped if needed, and seed it.
 
-    Parameters
-    ----------
-    estimator : estimator
-        A learner that `wrap` takes; never changed.
-    seed : int
-        Value for every parameter called `random_state`, those of nested estimators included.
-
-    Returns
-    -------
-    estimator
-        The clone, in its wrapper if it needs one.
-
-    Raises
-    ------
-    TypeError
-        If it cannot learn labels from a stream.
+    The seed goes to every parameter called `random_state`, nested estimators included. A TypeError is raised if it
+    cannot learn labels from a stream.
     """
     return clone_with_seed(wrap(estimator), seed)
 
@@ -52,10 +38,7 @@ def fresh(estimator: Any, seed: int) -> Any:
 def model_size_bytes(estimator: Any) -> int | None:
     """Return the size of an estimator: its `memory_bytes_`, or the size of a pickle of its attributes.
 
-    Returns
-    -------
-    int or None
-        None where it has neither (it holds an open file, for example, or an object of a local class).
+    None where it has neither (it holds an open file, for example, or an object of a local class).
     """
     if hasattr(estimator, "memory_bytes_"):
         return int(estimator.memory_bytes_)
@@ -73,26 +56,10 @@ def adapt(
     shows_task: bool = False,
     settings: Settings | None = None,
 ) -> Learner:
-    """Return the adapter of an estimator: by chunks if it has `predict_then_fit`, else row by row.
+    """Return the adapter of an estimator, which it changes: by chunks if it has `predict_then_fit`, else row by row.
 
-    Parameters
-    ----------
-    estimator : estimator
-        The estimator, which the adapter changes.
-    n_labels : int
-        Number of labels of the stream.
-    meter : ResourceMeter
-        What measures its calls.
-    shows_task : bool
-        Whether the scenario shows the task at prediction. Then an estimator that takes it there is called row by row:
-        `predict_then_fit` has one mask, for learning.
-    settings : Settings, optional
-        The options of the evaluation.
-
-    Returns
-    -------
-    Learner
-        The adapter.
+    If the scenario shows the task at prediction (`shows_task`), an estimator that takes it there is called row by row:
+    `predict_then_fit` has one mask, for learning.
     """
     by_row = shows_task and takes_task_to_predict(estimator) and hasattr(estimator, "partial_fit")
     adapter = ChunkLearner if hasattr(estimator, "predict_then_fit") and not by_row else RowLearner

@@ -18,22 +18,12 @@ from mlstream.streams.stream import Index, Stream
 
 
 class Mistakes(NamedTuple):
-    """Consecutive rows, predicted before they were learnt.
+    """Consecutive rows, predicted before they were learnt; arrays are (n_samples, n_labels)."""
 
-    Parameters
-    ----------
-    start : int
-        The first row, counted over all experiences.
-    Y : ndarray of uint8, shape (n_samples, n_labels)
-        The truth; 0 in cells that do not count.
-    wrong, counted : ndarray of bool, shape (n_samples, n_labels)
-        Cells that were predicted wrongly, and cells that count.
-    """
-
-    start: int
-    Y: npt.NDArray[np.uint8]
-    wrong: npt.NDArray[np.bool_]
-    counted: npt.NDArray[np.bool_]
+    start: int  # The first row, counted over all experiences.
+    Y: npt.NDArray[np.uint8]  # The truth; 0 in cells that do not count.
+    wrong: npt.NDArray[np.bool_]  # Cells that were predicted wrongly.
+    counted: npt.NDArray[np.bool_]  # Cells that count.
 
     @property
     def rows(self) -> Index:
@@ -41,13 +31,7 @@ class Mistakes(NamedTuple):
         return np.flatnonzero(self.counted.any(axis=1))
 
     def errors(self, kind: Errors) -> Floats:
-        """Return the error of each of `rows`.
-
-        Parameters
-        ----------
-        kind : {"subset", "hamming"}
-            1 if any label is wrong and 0 otherwise, or the share of the labels that are wrong.
-        """
+        """Return the error of each of `rows`: 1 if any label is wrong ("subset"), or the share that is ("hamming")."""
         wrong, counted = self.wrong[self.rows], self.counted[self.rows]
         if kind == "subset":
             return np.asarray(wrong.any(axis=1), dtype=np.float64)
@@ -57,19 +41,7 @@ class Mistakes(NamedTuple):
 def mistakes_along(learner: Any, stream: Stream, settings: Settings) -> Iterator[Mistakes]:
     """Predict each row of a stream before it is learnt, as `evaluate` does, without evaluation sets and costs.
 
-    Parameters
-    ----------
-    learner : estimator
-        A fresh estimator, see `fresh`; it learns the stream.
-    stream : Stream
-        The stream.
-    settings : Settings
-        The options of the evaluation.
-
-    Yields
-    ------
-    Mistakes
-        The next rows.
+    The learner must be fresh, see `fresh`; it learns the stream.
     """
     adapter = adapt_to_stream(learner, stream, ResourceMeter("none"), settings)
     first, start = stream.experiences[0], 0

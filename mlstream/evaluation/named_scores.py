@@ -15,22 +15,10 @@ Metrics = tuple[NamedMetric, ...]
 
 
 def sum_rows(scored: Scored, k: int, metrics: Metrics) -> Floats:
-    """Sum over rows what each metric makes of a row.
+    """Sum over rows, at least one, the contribution of a row to each metric, (n_metrics,).
 
-    Parameters
-    ----------
-    scored : Scored
-        At least one row.
-    k : int
-        Number of best-scored labels.
-    metrics : tuple of NamedMetric
-        The metrics.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_metrics,)
-        A row in which no label counts adds nothing, nor does one with fewer than k to metrics of the k best; 0 for
-        metrics that follow from counts.
+    A row in which no label counts adds nothing, nor does one with fewer than k to metrics of the k best; 0 for metrics
+    that follow from counts.
     """
     if not metrics:
         # Most evaluations ask for none, and choosing rows copies them.
@@ -42,16 +30,9 @@ def sum_rows(scored: Scored, k: int, metrics: Metrics) -> Floats:
 
 
 class NamedSums:
-    """Sums from the start of a stream to the end of each piece; their differences are the sums in between.
+    """Sums from the start of a stream to the end of each consecutive piece; differences are the sums in between.
 
-    Parameters
-    ----------
-    pieces : sequence of Tally
-        Consecutive pieces from the start of the stream.
-    sums : sequence of ndarray of shape (n_metrics,)
-        The result of `sum_rows` for each of them.
-    metrics : tuple of NamedMetric
-        The metrics.
+    `sums` has the result of `sum_rows` for each piece.
     """
 
     def __init__(self, pieces: Sequence[Tally], sums: Sequence[Floats], metrics: Metrics) -> None:
@@ -78,21 +59,9 @@ class NamedSums:
 
 
 def score_sums(pieces: Sequence[Tally], sums: Sequence[Floats], metrics: Metrics) -> dict[str, float]:
-    """Score all rows of some pieces together.
+    """Score all rows of some pieces together, at least one, by metric; NaN where a score is not defined.
 
-    Parameters
-    ----------
-    pieces : sequence of Tally
-        At least one.
-    sums : sequence of ndarray of shape (n_metrics,)
-        The result of `sum_rows` for each of them.
-    metrics : tuple of NamedMetric
-        The metrics.
-
-    Returns
-    -------
-    dict
-        Name of each metric -> score; NaN where it is not defined.
+    `sums` has the result of `sum_rows` for each piece.
     """
     found = NamedSums(pieces, sums, metrics).between([0], [sum(piece.n_rows for piece in pieces)])
     return {name: float(values[0]) for name, values in found.items()}

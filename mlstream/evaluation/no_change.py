@@ -17,32 +17,16 @@ Counts = npt.NDArray[np.int64]
 
 
 class Mistakes(NamedTuple):
-    """Mistakes in a piece of a stream.
-
-    Parameters
-    ----------
-    n_rows, n_scored : int
-        Numbers of rows, and of those in which a label counts.
-    rows : ndarray of int64, shape (2,)
-        Rows with a mistake: of the learner, and of the no-change predictor.
-    labels : ndarray of int64, shape (2, n_labels)
-        Mistakes of both on each label.
-    """
+    """Mistakes in a piece of a stream: of the learner, and of the no-change predictor."""
 
     n_rows: int
-    n_scored: int
-    rows: Counts
-    labels: Counts
+    n_scored: int  # Rows in which a label counts.
+    rows: Counts  # Rows with a mistake of each, int64 of shape (2,).
+    labels: Counts  # Mistakes of each on each label, int64 of shape (2, n_labels).
 
 
 class NoChangePredictor:
-    """Repeats, row by row, the last value of each label that was known and counted; before the first, it predicts 0.
-
-    Parameters
-    ----------
-    n_labels : int
-        Number of labels.
-    """
+    """A predictor, row by row, of the last value of each label that was known and counted; 0 before the first."""
 
     def __init__(self, n_labels: int) -> None:
         self._last = np.zeros(n_labels, dtype=np.uint8)
@@ -69,13 +53,7 @@ class NoChangePredictor:
 
 
 class NoChangeSums:
-    """Mistakes from the start of a stream to the end of each piece; their differences are those in between.
-
-    Parameters
-    ----------
-    pieces : sequence of Mistakes
-        Consecutive pieces from the start of the stream.
-    """
+    """Mistakes from the start of a stream to the end of each consecutive piece; differences are those in between."""
 
     def __init__(self, pieces: Sequence[Mistakes]) -> None:
         n_rows, n_scored, rows, labels = zip(*pieces, strict=True)

@@ -16,19 +16,9 @@ from mlstream.streams.stream import Indicator, Mask
 
 
 def count_known(Y: Indicator, decided: Indicator) -> LabelCounts:
-    """Count right and wrong decisions of every label on an evaluation set.
+    """Count right and wrong decisions of every label on an evaluation set; unknown cells (NaN) do not count.
 
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        The truth: 1, 0 or NaN (unknown).
-    decided : ndarray of uint8, shape (n_samples, n_labels)
-        0/1 decisions.
-
-    Returns
-    -------
-    LabelCounts
-        Of the known cells, (n_labels,); zeros for a label without any.
+    The counts are (n_labels,); zeros for a label without a known cell.
     """
     cells = known(Y)
     if not len(Y) or (cells is not None and not cells.any()):
@@ -46,26 +36,10 @@ def add_counts(counts: Iterable[LabelCounts], n_labels: int) -> LabelCounts:
 def pooled_ba_macro(counts: LabelCounts, pools: Mask, signatures: Mask, one_class: OneClass) -> Floats:
     """Return for each task the balanced accuracy of its labels on a pool of evaluation sets, mean over labels.
 
-    Parameters
-    ----------
-    counts : LabelCounts
-        Of every label on every evaluation set: (n_sets, n_labels).
-    pools : ndarray of bool, shape (n_tasks, n_sets)
-        The evaluation sets of each task's pool.
-    signatures : ndarray of bool, shape (n_tasks, n_labels)
-        The labels of each task.
-    one_class : {"skip", "recall", "river"}
-        How a label whose true values in the pool are all the same counts, see `metrics.ba_macro`.
-
-    Returns
-    -------
-    ndarray of shape (n_tasks,)
-        NaN where no label can be scored.
-
-    Notes
-    -----
-    Counts of disjoint sets of rows add up: a set is predicted once, whatever pools it is in. A row that is in two sets
-    of a pool counts twice, as it does where each set is scored on its own.
+    `counts` are (n_sets, n_labels), `pools` the sets of each task's pool, (n_tasks, n_sets), `signatures` the labels of
+    each task, (n_tasks, n_labels). NaN where no label can be scored. Counts of disjoint sets of rows add up: a set is
+    predicted once, whatever pools it is in. A row that is in two sets of a pool counts twice, as it does where each set
+    is scored on its own.
     """
     parts = (counts.tp, counts.fp, counts.fn, counts.tn)
     pooled = LabelCounts(*((pools.astype(np.int64) @ part) * signatures for part in parts))

@@ -17,18 +17,10 @@ _ROUNDING = 1e-6
 
 
 class Predictions(NamedTuple):
-    """Decisions and probabilities, row by row.
+    """Decisions and probabilities, row by row, both (n_samples, n_labels)."""
 
-    Parameters
-    ----------
-    decided : ndarray of uint8, shape (n_samples, n_labels)
-        0/1 decisions.
-    proba : ndarray of float64, shape (n_samples, n_labels)
-        P(label is 1).
-    """
-
-    decided: Indicator
-    proba: Floats
+    decided: Indicator  # 0/1 decisions.
+    proba: Floats  # P(label is 1).
 
 
 def no_predictions(n_samples: int, n_labels: int) -> Predictions:
@@ -43,28 +35,10 @@ def join_predictions(parts: Sequence[Predictions]) -> Predictions:
 
 
 def read_predictions(name: str, decided: Any, proba: Any, shape: tuple[int, int]) -> Predictions:
-    """Check the predictions that a learner returned.
+    """Check the predictions that a learner returned; a ValueError names the learner and what is wrong.
 
-    Parameters
-    ----------
-    name : str
-        Name of the learner, for errors.
-    decided : array-like, sparse matrix or None
-        Result of `predict`; None where there is no `predict`: then P >= 0.5 decides.
-    proba : array-like or None
-        Result of `predict_proba`; None where there is no `predict_proba`: then decisions count as certain.
-    shape : (int, int)
-        Required numbers of rows and labels.
-
-    Returns
-    -------
-    Predictions
-        As 0/1 bytes and float64.
-
-    Raises
-    ------
-    ValueError
-        If there is no prediction, a shape is wrong, a decision is not 0 or 1, or a probability is not in [0, 1].
+    Without probabilities (None), decisions count as certain; without decisions, P >= 0.5 decides. Predictions must be
+    there, of `shape` (rows, labels), with decisions 0 or 1 and probabilities in [0, 1].
     """
     if proba is not None:
         proba = _read(proba, f"{name}.predict_proba", shape).astype(np.float64)

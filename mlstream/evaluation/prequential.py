@@ -19,45 +19,18 @@ _CHECKPOINTS_PER_WINDOW = 5
 
 
 class Plan(NamedTuple):
-    """Points of a stream at which scores are read.
+    """Points of a stream at which scores are read, as numbers of rows, rising."""
 
-    Parameters
-    ----------
-    checkpoints : tuple of int
-        Numbers of rows, rising; the last is the length of the stream.
-    window : int
-        Number of rows that a windowed score covers.
-    cuts : tuple of int
-        Numbers of rows, rising, between which sums are kept: checkpoints, where their windows begin, and where
-        experiences end, because their masks differ.
-    """
-
-    checkpoints: tuple[int, ...]
-    window: int
+    checkpoints: tuple[int, ...]  # The last is the length of the stream.
+    window: int  # Number of rows that a windowed score covers.
+    # Checkpoints, where their windows begin, and where experiences end, because their masks differ.
     cuts: tuple[int, ...]
 
 
 def plan_curves(experience_sizes: Sequence[int], n_checkpoints: int, window: int | None) -> Plan:
-    """Spread checkpoints evenly over a stream.
+    """Spread checkpoints evenly over a stream, a whole number of rows apart; the last is the last row.
 
-    Parameters
-    ----------
-    experience_sizes : sequence of int
-        Number of rows of each experience.
-    n_checkpoints : int
-        Largest number of checkpoints.
-    window : int, optional
-        Number of rows of the sliding window; by default from one checkpoint to the fifth after it.
-
-    Returns
-    -------
-    Plan
-        Checkpoints a whole number of rows apart; the last is the last row.
-
-    Examples
-    --------
-    >>> plan_curves([6, 4], n_checkpoints=5, window=3).checkpoints
-    (2, 4, 6, 8, 10)
+    `n_checkpoints` is the largest number of them. By default a window goes from one checkpoint to the fifth after it.
     """
     ends = np.cumsum(experience_sizes).tolist()
     n_rows = ends[-1]
@@ -69,21 +42,10 @@ def plan_curves(experience_sizes: Sequence[int], n_checkpoints: int, window: int
 
 
 class PrequentialScorer:
-    """Collects scored rows in stream order, in chunks of any size, and scores them piece by piece.
+    """A scorer that collects rows in stream order, in chunks of any size, and scores them piece by piece.
 
     Pieces end at the cuts of the plan, wherever chunks end: results do not depend on chunks, and no more than a piece
-    is kept.
-
-    Parameters
-    ----------
-    plan : Plan
-        Points at which scores are read.
-    k : int
-        Number of best-scored labels.
-    one_class : {"skip", "recall", "river"}
-        How a label whose true values are all the same counts, see `metrics.ba_macro`.
-    metrics : tuple of NamedMetric
-        Metrics beside those of every run.
+    is kept. `metrics` come beside those of every run.
     """
 
     def __init__(self, plan: Plan, k: int, one_class: OneClass, metrics: Metrics = ()) -> None:

@@ -30,23 +30,9 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def describe_run(estimator: Any, stream: Stream, seed: int, settings: Settings) -> dict[str, Any]:
-    """Return the fields of a record that describe the run.
+    """Return the fields of `RunResult` that describe the run; the strategy is the name of the estimator's class.
 
-    Parameters
-    ----------
-    estimator : estimator
-        As the user has it: neither wrapped nor seeded.
-    stream : Stream
-        With its card.
-    seed : int
-        The seed.
-    settings : Settings
-        The options of the evaluation.
-
-    Returns
-    -------
-    dict
-        Fields of `RunResult`; the strategy is the name of the estimator's class.
+    The estimator is as the user has it: neither wrapped nor seeded.
     """
     copy = fresh(estimator, seed)
     return {
@@ -82,13 +68,7 @@ def plain_repr(value: Any) -> str:
 
 
 def to_json(value: Any) -> JsonValue:
-    """Convert a parameter to JSON: anything but numbers, text and collections of these becomes its representation.
-
-    Examples
-    --------
-    >>> to_json((np.float32(0.5), {"a": range(2)}))
-    [0.5, {'a': 'range(0, 2)'}]
-    """
+    """Convert a parameter to JSON: anything but numbers, text and collections of these becomes its representation."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and np.isfinite(value)):

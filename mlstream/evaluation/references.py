@@ -34,23 +34,7 @@ def reference_scores(estimator: Any, stream: Stream, seed: int, settings: Settin
     """Train reference models and score them on the evaluation sets of tasks.
 
     A joint model learns the rows of several experiences in a seeded random order, each once, as the learner does.
-    Meanwhile the rows of the stream are in memory twice.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Cloned for every model.
-    stream : Stream
-        The stream.
-    seed : int
-        Seed of the clones and of the order of rows.
-    settings : Settings
-        The options of the evaluation: the labels that count, and how labels of one class do.
-
-    Returns
-    -------
-    ReferenceScores
-        Balanced accuracies.
+    Meanwhile the rows of the stream are in memory twice. The estimator is cloned for every model.
     """
     models = _Models(estimator, stream, seed, settings)
     scores = ReferenceScores(*(np.full(stream.n_tasks, np.nan) for _ in ReferenceScores._fields))

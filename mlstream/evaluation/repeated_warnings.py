@@ -26,18 +26,10 @@ class _First(NamedTuple):
 def collapsed_warnings(name: str) -> Iterator[dict[str, int]]:
     """Keep the warnings of the block until its end, then give each once, with the number of times.
 
-    Filters of the user hold: a warning that they ignore is not counted, and one that they make an error is raised.
-    Like `warnings.catch_warnings`, it changes what all threads of the process share while the block runs.
-
-    Parameters
-    ----------
-    name : str
-        What learns, for the text of repeated warnings.
-
-    Yields
-    ------
-    dict of str to int
-        Number of warnings by text, complete at the end of the block: the first hundred texts, and the rest together.
+    Filters of the user hold: a warning that they ignore is not counted, and one that they make an error is raised. Like
+    `warnings.catch_warnings`, it changes what all threads of the process share while the block runs. `name` is what
+    learns, for the text of repeated warnings. The numbers of warnings by text are complete at the end of the block: the
+    first hundred texts, and the rest together.
     """
     counts: dict[str, int] = {}
     first: dict[str, _First] = {}

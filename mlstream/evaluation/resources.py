@@ -43,17 +43,11 @@ class Stopwatch:
 
 
 class ResourceMeter:
-    """Measures the calls of one learner.
+    """A meter of the calls of one learner.
 
     A call runs under the stopwatch of its phase, within a block: ``with meter.block(), meter.phase("learn"): ...``.
-    Memory is read once per block, and energy in laps of many blocks.
-
-    Parameters
-    ----------
-    energy : {"codecarbon", "cpu", "none"}
-        Method by which energy is measured.
-    cpu_power_w : float
-        Power of a busy core, for "cpu".
+    Memory is read once per block, and energy in laps of many blocks. `cpu_power_w` is the power of a busy core, for the
+    method "cpu".
     """
 
     def __init__(self, energy: EnergyMethod, cpu_power_w: float = 15.0) -> None:

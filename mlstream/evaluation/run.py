@@ -36,23 +36,9 @@ def test_then_train(
 ) -> Iterator[Scored]:
     """Predict the rows of an experience, each before the learner learns it, chunk by chunk.
 
-    Parameters
-    ----------
-    learner : Learner
-        The learner; it is given the label mask of the experience, never that of the score.
-    experience : Experience
-        The rows, in the view of learners, see `learning_view`.
-    mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
-        The labels that count.
-    chunk_size : int
-        Rows per chunk.
-    heads : ndarray of bool, shape (n_labels,) or (n_samples, n_labels), or None
-        The labels of the rows' tasks, where the scenario shows the task at prediction.
-
-    Yields
-    ------
-    Scored
-        A chunk with its predictions.
+    The experience is in the view of learners, see `learning_view`, whose label mask the learner is given, never `mask`,
+    the labels that count. `heads` are the labels of the rows' tasks, where the scenario shows the task at prediction.
+    Both are (n_labels,) or (n_samples, n_labels).
     """
     for rows in slices(len(experience), chunk_size, experience.X, experience.Y):
         Y, shown = experience.Y[rows], mask_rows(experience.label_mask, rows)
@@ -64,19 +50,8 @@ def test_then_train(
 class Run:
     """Test-then-train on every row in order; before the first and after each experience, R.
 
-    Parameters
-    ----------
-    learner : Learner
-        A fresh learner, which the run changes.
-    stream : Stream
-        The stream.
-    settings : Settings
-        The options of the evaluation.
-
-    Attributes
-    ----------
-    R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
-        A matrix per metric; NaN where not measured or not defined.
+    The learner must be fresh, and the run changes it. `R` holds a matrix per metric, (n_experiences + 1, n_tasks); NaN
+    where not measured or not defined.
     """
 
     def __init__(self, learner: Learner, stream: Stream, settings: Settings) -> None:

@@ -26,21 +26,11 @@ CORE_METRICS = ("ba_macro", "rmse", "precision_at_k")
 
 
 class Scored(NamedTuple):
-    """Rows to score.
+    """Rows to score."""
 
-    Parameters
-    ----------
-    Y : ndarray of uint8, shape (n_samples, n_labels)
-        The truth; 0 in unknown cells.
-    predictions : Predictions
-        Decisions and probabilities.
-    mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
-        Labels that count, none of them unknown.
-    """
-
-    Y: npt.NDArray[np.uint8]
+    Y: npt.NDArray[np.uint8]  # The truth, (n_samples, n_labels); 0 in unknown cells.
     predictions: Predictions
-    mask: Mask
+    mask: Mask  # Labels that count, none unknown; (n_labels,) or (n_samples, n_labels).
 
     def rows(self, start: int, stop: int) -> Scored:
         """Return some of the rows."""
@@ -57,21 +47,9 @@ class Scored(NamedTuple):
 
 
 def count_known_only(Y: Indicator, predictions: Predictions, mask: Mask) -> Scored:
-    """Return rows to score, of whose labels the unknown ones do not count.
+    """Return rows to score, without the unknown labels (NaN in `Y`) among those that count.
 
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        The truth: 1, 0 or NaN (unknown).
-    predictions : Predictions
-        Decisions and probabilities.
-    mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
-        Labels that count where they are known.
-
-    Returns
-    -------
-    Scored
-        The rows.
+    `mask` is (n_labels,) or (n_samples, n_labels).
     """
     cells = known(Y)
     return Scored(filled(Y), predictions, mask if cells is None else mask & cells)
@@ -104,20 +82,7 @@ def join_scored(parts: Sequence[Scored]) -> Scored:
 
 
 def tally(scored: Scored, k: int) -> Tally:
-    """Sum the contributions of rows to each score.
-
-    Parameters
-    ----------
-    scored : Scored
-        At least one row.
-    k : int
-        Number of best-scored labels.
-
-    Returns
-    -------
-    Tally
-        Counts of decisions per label, and sums over rows.
-    """
+    """Sum the contributions of rows, at least one, to each score."""
     n_rows = len(scored.Y)
     n_counted = np.broadcast_to(scored.mask.sum(axis=-1), n_rows)
     ranked = n_counted >= k
@@ -133,17 +98,7 @@ def tally(scored: Scored, k: int) -> Tally:
 
 
 class CumulativeSums:
-    """Sums from the start of a stream to the end of each piece; their differences are the sums in between.
-
-    Parameters
-    ----------
-    pieces : sequence of Tally
-        Consecutive pieces from the start of the stream.
-    k : int
-        Number of best-scored labels.
-    one_class : {"skip", "recall", "river"}
-        See `metrics.ba_macro`.
-    """
+    """Sums from the start of a stream to the end of each consecutive piece; differences are the sums in between."""
 
     def __init__(self, pieces: Sequence[Tally], k: int, one_class: OneClass) -> None:
         n_rows, n_scored, n_ranked, counts, errors, hits, most_hits = zip(*pieces, strict=True)
@@ -171,34 +126,13 @@ class CumulativeSums:
 
 
 def score_tallies(pieces: Sequence[Tally], k: int, one_class: OneClass) -> dict[str, float]:
-    """Score all rows of some pieces together.
-
-    Parameters
-    ----------
-    pieces : sequence of Tally
-        At least one.
-    k : int
-        Number of best-scored labels.
-    one_class : {"skip", "recall", "river"}
-        See `metrics.ba_macro`.
-
-    Returns
-    -------
-    dict
-        Name of each metric -> score; NaN where it is not defined.
-    """
+    """Score all rows of some pieces together, at least one, by metric; NaN where a score is not defined."""
     found = CumulativeSums(pieces, k, one_class).between([0], [sum(piece.n_rows for piece in pieces)])
     return {name: float(found[name][0]) for name in CORE_METRICS}
 
 
 def _hits(scored: Scored, k: int) -> tuple[int, int]:
-    """Count the relevant labels among the k best-scored ones of rows in which k labels count.
-
-    Returns
-    -------
-    (int, int)
-        Their number, and the greatest that it could be.
-    """
+    """Count the relevant labels among the k best-scored ones, and their maximum, over rows in which k labels count."""
     n_places = len(scored.Y) * k
     found = precision_at_k(scored.Y, scored.predictions.proba, k, label_mask=scored.mask)
     most = precision_at_k_maximum(scored.Y, k, label_mask=scored.mask)

@@ -40,30 +40,14 @@ _ADDRESS = re.compile(r"[a-z]+://.+|.+:\d+")
 
 
 class Option(NamedTuple):
-    """One option, as every interface presents it.
+    """One option, as every interface presents it."""
 
-    Parameters
-    ----------
-    name : str
-        Its name in Python and in a campaign file.
-    flags : tuple of str
-        Its names on the command line, the long one first.
-    type : type
-        The type of its value.
-    default : object
-        Its default.
-    help : str
-        One line about it.
-    check : callable
-        Raises a ValueError if a value, given second the name that the user typed, is not valid.
-    """
-
-    name: str
-    flags: tuple[str, ...]
+    name: str  # In Python and in a campaign file.
+    flags: tuple[str, ...]  # Names on the command line, the long one first.
     type: Any
     default: Any
     help: str
-    check: Check
+    check: Check  # Raises a ValueError if a value, given second the name that the user typed, is not valid.
 
 
 def list_options(kind: type[Settings | CampaignOptions | DetectionOptions]) -> list[Option]:
@@ -181,10 +165,7 @@ _JOBS = _about("Number of processes; -1 for as many as cores.", _require_process
 class Settings:
     """The options of an evaluation; `evaluate` explains them at length.
 
-    Raises
-    ------
-    ValueError
-        If the value of an option is not valid.
+    A ValueError is raised if the value of an option is not valid.
     """
 
     label_space: LabelSpace | None = field(default=None, metadata=_LABEL_SPACE)
@@ -274,10 +255,7 @@ class Settings:
 class CampaignOptions:
     """The options of a campaign that are not those of an evaluation; `run_campaign` explains them at length.
 
-    Raises
-    ------
-    ValueError
-        If the value of an option is not valid.
+    A ValueError is raised if the value of an option is not valid.
     """
 
     seeds: tuple[int, ...] = field(default=(0,), metadata=_about("Seeds of the learners.", _require_seeds))
@@ -333,10 +311,7 @@ class CampaignOptions:
 class DetectionOptions:
     """The options of a detection, and of a campaign of detections; `detect` and `run_detections` explain them.
 
-    Raises
-    ------
-    ValueError
-        If the value of an option is not valid.
+    A ValueError is raised if the value of an option is not valid.
     """
 
     errors: Errors = field(

@@ -34,21 +34,13 @@ Numbers = Mapping[str, float]
 
 
 class ReferenceScores(NamedTuple):
-    """Balanced accuracy of reference models on the evaluation set of each task; NaN for tasks never learnt.
+    """Balanced accuracy of reference models on each task's evaluation set, (n_tasks,); NaN for tasks never learnt."""
 
-    Parameters
-    ----------
-    joint : ndarray of shape (n_tasks,)
-        Of a clone that learnt all experiences, rows shuffled: what can be had without any order of tasks.
-    joint_at_first_visit : ndarray of shape (n_tasks,)
-        Of a clone that learnt, rows shuffled, all experiences up to and including the task's first visit.
-    single : ndarray of shape (n_tasks,)
-        Of a clone that learnt nothing but the task's rows of its first visit.
-    """
-
+    # Of a clone that learnt all experiences, rows shuffled: what can be reached without any order of tasks.
     joint: Floats
+    # Of a clone that learnt, rows shuffled, all experiences up to the first visit of the task, included.
     joint_at_first_visit: Floats
-    single: Floats
+    single: Floats  # Of a clone that learnt nothing but the task's rows of its first visit.
 
     def without_pretraining(self, card: StreamCard) -> ReferenceScores:
         """Return the scores of the tasks that scores over tasks count."""
@@ -57,13 +49,10 @@ class ReferenceScores(NamedTuple):
 
 
 class ScoreRecord:
-    """Collects scores by name; one that cannot be computed is None, and has a reason.
+    """Scores by name; one that cannot be computed is None, and has a reason.
 
-    Parameters
-    ----------
-    is_complete : bool
-        Whether everything was measured. Then a cell of R that is NaN is undefined, and left out of means; else it may
-        be one that was not measured, and a mean that needs it is undefined.
+    If everything was measured (`is_complete`), a cell of R that is NaN is undefined, and left out of means; otherwise
+    it may be one that was not measured, and a mean that needs it is undefined.
     """
 
     def __init__(self, *, is_complete: bool = True) -> None:
@@ -103,22 +92,9 @@ def counted_tasks(card: StreamCard) -> Mask:
 def without_pretraining(R: Mapping[str, Floats], order: Mask, card: StreamCard) -> tuple[dict[str, Floats], Mask]:
     """Return the matrices and the order of a stream without its pre-training, which no score over tasks counts.
 
-    Parameters
-    ----------
-    R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
-        A matrix per metric.
-    order : ndarray of bool, shape (n_experiences, n_tasks)
-        Tasks of each experience.
-    card : StreamCard
-        Roles of the tasks.
-
-    Returns
-    -------
-    R : dict of str to ndarray
-        Without the columns of tasks to pre-train on, and without the rows after experiences of them only. Row 0 is the
-        learner after pre-training.
-    order : ndarray of bool
-        Without them too.
+    `R` holds a matrix per metric, (n_experiences + 1, n_tasks); `order` has the tasks of each experience,
+    (n_experiences, n_tasks). The result lacks the columns of tasks to pre-train on, and the rows after experiences that
+    hold only such tasks. Row 0 of the result is the learner after pre-training.
     """
     kept = counted_tasks(card)
     steps = np.flatnonzero(order[:, kept].any(axis=1)) + 1
@@ -134,16 +110,9 @@ def add_prequential(record: ScoreRecord, scores: Numbers) -> None:
 
 
 def add_continual(record: ScoreRecord, R: Floats, order: Mask) -> None:
-    """Record the scores that follow from the matrix of balanced accuracies.
+    """Record the scores that follow from the matrix of balanced accuracies, (n_experiences + 1, n_tasks).
 
-    Parameters
-    ----------
-    record : ScoreRecord
-        Receives the scores.
-    R : ndarray of shape (n_experiences + 1, n_tasks)
-        Balanced accuracies; NaN where not measured or not defined.
-    order : ndarray of bool, shape (n_experiences, n_tasks)
-        Tasks of each experience.
+    NaN in R was not measured or is not defined; `order` has the tasks of each experience, (n_experiences, n_tasks).
     """
     single: dict[str, Callable[[], float]] = {
         "acc": lambda: acc(R, order, undefined=record.cells),
@@ -167,17 +136,7 @@ def add_references(record: ScoreRecord, R: Floats, order: Mask, references: Refe
 
 
 def add_hierarchy(record: ScoreRecord, R: Mapping[str, Floats], order: Mask) -> None:
-    """Record, where labels have a hierarchy, the means of its metrics over the tasks seen, and transfer of pw-JS.
-
-    Parameters
-    ----------
-    record : ScoreRecord
-        Receives the scores.
-    R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
-        A matrix per metric.
-    order : ndarray of bool, shape (n_experiences, n_tasks)
-        Tasks of each experience.
-    """
+    """Record, where labels have a hierarchy, the means of its metrics over the tasks seen, and transfer of pw-JS."""
     last = _final_cells(order)
     for name in HIERARCHY_METRICS:
         if name in R:
@@ -192,16 +151,7 @@ def add_hierarchy(record: ScoreRecord, R: Mapping[str, Floats], order: Mask) -> 
 def add_named(record: ScoreRecord, R: Mapping[str, Floats], order: Mask, names: Sequence[str]) -> None:
     """Record, for metrics asked for by name, the means over the evaluation sets of the tasks seen, at the end.
 
-    Parameters
-    ----------
-    record : ScoreRecord
-        Receives ``NAME_held_out`` for each metric.
-    R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
-        A matrix per metric.
-    order : ndarray of bool, shape (n_experiences, n_tasks)
-        Tasks of each experience.
-    names : sequence of str
-        Names of the metrics.
+    Each metric becomes the score ``NAME_held_out``.
     """
     for name in names:
         _compute_one(record, f"{name}_held_out", partial(acc, R[name], order, undefined=record.cells))
@@ -211,15 +161,8 @@ def add_named(record: ScoreRecord, R: Mapping[str, Floats], order: Mask, names: 
 def add_environments(record: ScoreRecord, R: Mapping[str, Floats], card: StreamCard) -> None:
     """Record, where tasks are environments, the normalised cross-entropy in each of them at the end, and the worst.
 
-    Parameters
-    ----------
-    record : ScoreRecord
-        Receives ``nce[NAME]`` for each environment, ``nce_worst``, and ``nce_worst_unseen`` of those whose role is
-        "unseen", if there are any: not those for validation and test, by which a learner may be chosen.
-    R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
-        A matrix per metric.
-    card : StreamCard
-        Names and roles of the environments.
+    The scores are ``nce[NAME]`` for each environment, ``nce_worst``, and ``nce_worst_unseen`` over those with the role
+    "unseen", if there are any: not those for validation and test, by which a learner may be chosen.
     """
     if "nce" not in R:
         return

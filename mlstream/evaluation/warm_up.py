@@ -27,16 +27,9 @@ _WARM_UP_ROWS, _MAX_WARM_UP_ROWS = 2, 1000
 def warm_up(estimator: Any, stream: Stream, settings: Settings | None = None) -> None:
     """Import and compile what an estimator needs: a clone learns as many rows as it asks for, and is dropped.
 
-    Processes of a machine do this one after the other: later ones load what the first one compiled.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The estimator; never changed.
-    stream : Stream
-        Source of the rows: compiled code depends on their types.
-    settings : Settings, optional
-        The options of the evaluation: a rule of decisions is compiled too, and the meter of energy is started.
+    Processes of a machine do this one after the other: later ones load what the first one compiled. The rows come from
+    the stream, because compiled code depends on their types. With `settings`, a rule of decisions is compiled too, and
+    the meter of energy is started.
     """
     if settings is not None and settings.energy == "codecarbon":
         # seconds, of which processes need not take turns

@@ -17,19 +17,10 @@ _BINARY = "errors"
 
 
 def fresh_detector(detector: Any, seed: int) -> Any:
-    """Clone a detector without what it has seen, and seed it.
+    """Clone a detector without what it has seen, and seed it and detectors inside.
 
-    Parameters
-    ----------
-    detector : detector
-        With `get_params`, as scikit-learn's estimators have it, and `update_many`; never changed.
-    seed : int
-        Value for every parameter called `random_state`, those of detectors inside included.
-
-    Raises
-    ------
-    TypeError
-        If it is no detector.
+    The detector needs `get_params`, as scikit-learn's estimators have it, and `update_many`; anything else raises a
+    TypeError.
     """
     if not (hasattr(detector, "update_many") and hasattr(detector, "get_params")) or isinstance(detector, type):
         kind = detector if isinstance(detector, type) else type(detector)
@@ -42,28 +33,11 @@ def fresh_detector(detector: Any, seed: int) -> Any:
 
 
 class Watcher:
-    """One detector along a stream.
+    """One detector along a stream, a fresh one, which this changes.
 
-    Parameters
-    ----------
-    detector : detector
-        A fresh one, which this changes.
-    errors : {"subset", "hamming"}
-        Errors of rows that it is given.
-    n_labels : int
-        Number of labels of the stream.
-
-    Attributes
-    ----------
-    alarms : list of (int, list of int)
-        Rows at which it signalled, each with the labels concerned, if it watches labels.
-    failure : Exception or None
-        What it raised; from then on it watches no more.
-
-    Raises
-    ------
-    ValueError
-        If a parameter of the detector is not valid, or it does not take such errors.
+    `alarms` holds the rows at which it signalled, each with the labels concerned, if it watches labels. `failure` is
+    what it raised; from then on it watches no more. A ValueError is raised if a parameter of the detector is not valid,
+    or it does not take such errors.
     """
 
     def __init__(self, detector: Any, errors: Errors, n_labels: int) -> None:

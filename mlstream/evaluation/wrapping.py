@@ -17,21 +17,9 @@ _NOT_CLASSIFIERS = {"regressor", "clusterer", "outlier_detector"}
 def wrap(estimator: Any) -> Any:
     """Return a learner of labels: the estimator itself, or a wrapper around it.
 
-    Parameters
-    ----------
-    estimator : estimator
-        A learner of labels with `partial_fit` or `predict_then_fit`; a classifier of one class a row with
-        `partial_fit`, of which each label gets a copy (`BinaryRelevance`); or a River model (`RiverClassifier`).
-
-    Returns
-    -------
-    estimator
-        A learner of labels.
-
-    Raises
-    ------
-    TypeError
-        If it cannot learn labels from a stream; the message says what can.
+    Taken are a learner of labels with `partial_fit` or `predict_then_fit`; a classifier of one class a row with
+    `partial_fit`, of which each label gets a copy (`BinaryRelevance`); and a River model (`RiverClassifier`). Anything
+    else raises a TypeError that says what can be taken.
     """
     if _is_river_model(estimator):
         return _wrap_river_model(estimator)

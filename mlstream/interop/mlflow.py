@@ -45,19 +45,11 @@ class Measure(NamedTuple):
 
 
 class Tracked(NamedTuple):
-    """Outcome of writing records to a server.
-
-    Parameters
-    ----------
-    n_written, n_kept : int
-        Records written now, and records that were there before.
-    page : str
-        Address of the experiment.
-    """
+    """Outcome of writing records to a server."""
 
     n_written: int
-    n_kept: int
-    page: str
+    n_kept: int  # Records that were there before.
+    page: str  # Address of the experiment.
 
 
 def track(

@@ -22,11 +22,6 @@ class StreamRows(IterableDataset[Any]):
     """The rows of a stream, in its order, for a `DataLoader`.
 
     Several workers share the rows: the order is that of the stream within each worker only.
-
-    Parameters
-    ----------
-    stream : Stream
-        The stream.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -49,43 +44,21 @@ class StreamRows(IterableDataset[Any]):
 
 @dataclass(frozen=True)
 class AvalancheExperience:
-    """A part of a stream, with the attributes of an experience of Avalanche.
+    """A part of a stream, with the attributes of an experience of Avalanche."""
 
-    Parameters
-    ----------
-    dataset : TensorDataset
-        Tensors (features, labels, task of each row).
-    current_experience : int
-        Its position in `train_stream` or `test_stream`.
-    task_labels : list of int
-        The tasks of its rows.
-    classes_in_this_experience : list of int
-        The labels that count in it.
-    """
-
-    dataset: TensorDataset
-    current_experience: int
+    dataset: TensorDataset  # Features, labels, task of each row.
+    current_experience: int  # Position in `train_stream` or `test_stream`.
     task_labels: list[int]
-    classes_in_this_experience: list[int]
+    classes_in_this_experience: list[int]  # Labels that count in it.
 
 
 @dataclass(frozen=True)
 class AvalancheBenchmark:
-    """A stream as a benchmark of Avalanche.
-
-    Parameters
-    ----------
-    train_stream : list of AvalancheExperience
-        The experiences, in order.
-    test_stream : list of AvalancheExperience
-        The held-out rows, by task.
-    n_classes : int
-        Number of labels.
-    """
+    """A stream as a benchmark of Avalanche."""
 
     train_stream: list[AvalancheExperience]
-    test_stream: list[AvalancheExperience]
-    n_classes: int
+    test_stream: list[AvalancheExperience]  # Held-out rows, by task.
+    n_classes: int  # Number of labels.
 
 
 def to_torch(stream: Stream) -> StreamRows:

@@ -9,16 +9,9 @@ if TYPE_CHECKING:
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float], *, open_sides: bool = False) -> Axes:
-    """Return the axes, or those of a new figure of pyplot, which notebooks show by themselves.
+    """Return the axes, or new ones in a figure of pyplot, which notebooks show by themselves.
 
-    Parameters
-    ----------
-    ax : Axes or None
-        The axes, if there are any.
-    size : (float, float)
-        Width and height of a new figure, in inches.
-    open_sides : bool
-        Whether new axes have no line at the top and on the right.
+    `size` is in inches; new axes with `open_sides` have no line at the top and on the right.
     """
     if ax is not None:
         return ax

@@ -12,12 +12,9 @@ Runs = RunResult | Sequence[RunResult] | Mapping[str, RunResult]
 
 
 def group_named(runs: Runs) -> dict[str, list[Group]]:
-    """Put runs together by stream and strategy, those of a mapping under its names.
+    """Group runs by stream and strategy; those of a mapping go under its names.
 
-    Raises
-    ------
-    ValueError
-        If two runs are of one strategy, on one stream and with the same seeds: they are no repetitions to average.
+    A ValueError is raised if two runs have the same strategy, stream and seeds: they are not repetitions to average.
     """
     if isinstance(runs, RunResult):
         return group_runs([runs])

@@ -16,24 +16,9 @@ StreamLike: TypeAlias = Stream | str | os.PathLike[str]
 
 
 def as_stream(source: StreamLike) -> Stream:
-    """Return the stream that a user means.
+    """Return the stream that a user means: a Stream as it is, or whatever `open_named` loads for a name or a path.
 
-    Parameters
-    ----------
-    source : Stream, str or path
-        A Stream, which is returned as it is; or for `open_named` a file, a published folder, or a name.
-
-    Returns
-    -------
-    Stream
-        The stream.
-
-    Raises
-    ------
-    TypeError
-        If `source` is something else, such as a table.
-    FileNotFoundError
-        If there is no such file or name.
+    Anything else, such as a table, raises a TypeError.
     """
     if isinstance(source, Stream):
         return source
@@ -51,31 +36,10 @@ def as_stream(source: StreamLike) -> Stream:
 def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
     """Load a stream from a file or a published folder, or generate one that this project publishes.
 
-    Parameters
-    ----------
-    name : str
-        A name of `mlstream.publishing.presets.list_presets`, or a path. A bare name is that of the published stream,
-        also where a file or folder has the same: ``./yeast-tasks`` is the path.
-    folder : path
-        Folder that relative paths start from.
-
-    Returns
-    -------
-    Stream
-        The stream. X and Y of an NPZ file stay in it, read-only: it is checked in constant memory, and must not be
-        written to meanwhile; to replace it is harmless.
-
-    Raises
-    ------
-    FileNotFoundError
-        If it is neither a path nor a name; the message names the nearest.
-    ValueError
-        If the file does not hold a stream.
-
-    Warns
-    -----
-    UserWarning
-        If the name of a published stream is also that of a file or folder.
+    A bare name means the published stream, and warns if a file or folder has the same name: ``./yeast-tasks`` is the
+    path. `folder` is where relative paths start. X and Y of an NPZ file stay in it, read-only: the file is checked in
+    constant memory, and must not be written to meanwhile; to replace it is harmless. Raises FileNotFoundError, which
+    names the nearest name, or ValueError if the file does not hold a stream.
     """
     if name in list_presets():
         warn_if_shadowed(name, "stream", folder)

@@ -31,26 +31,12 @@ _TALK = ("politics.guns", "politics.mideast", "politics.pmisc", "religion.rmisc"
 
 
 class Preset(NamedTuple):
-    """A stream that this project publishes.
-
-    Parameters
-    ----------
-    summary : str
-        What it is, in one line.
-    make : callable
-        Makes the stream, with seed 0 and default parameters.
-    data_sha256 : str
-        Hash of its data, as on its card.
-    n_rows : int
-        Rows to learn, in all visits.
-    n_features, n_labels, n_tasks, n_experiences : int
-        Its size.
-    """
+    """A stream that this project publishes, and its size."""
 
     summary: str
-    make: Callable[[], Stream]
-    data_sha256: str
-    n_rows: int
+    make: Callable[[], Stream]  # Makes the stream, with seed 0 and default parameters.
+    data_sha256: str  # Hash of its data, as on its card.
+    n_rows: int  # Rows to learn, in all visits.
     n_features: int
     n_labels: int
     n_tasks: int
@@ -58,40 +44,15 @@ class Preset(NamedTuple):
 
 
 def list_presets() -> tuple[str, ...]:
-    """List the names of the streams that this project publishes.
-
-    Returns
-    -------
-    tuple of str
-        Names for `make_preset`.
-
-    Examples
-    --------
-    >>> list_presets()[0]
-    'yeast-tasks'
-    """
+    """List the names of the streams that this project publishes, for `make_preset`."""
     return tuple(PRESETS)
 
 
 def make_preset(name: str) -> Stream:
-    """Make one of the streams that this project publishes.
+    """Make one of the streams that this project publishes, with seed 0 and default parameters.
 
-    Parameters
-    ----------
-    name : str
-        A name of `list_presets`.
-
-    Returns
-    -------
-    Stream
-        With seed 0 and default parameters.
-
-    Raises
-    ------
-    ValueError
-        If there is no such stream.
-    FileNotFoundError
-        If its table is not embedded and cannot be found; the message names the way to get it.
+    A ValueError is raised for an unknown name, a FileNotFoundError for a table that is neither embedded nor found; its
+    message names the way to get it.
     """
     if name not in PRESETS:
         raise ValueError(f"name must be one of {', '.join(PRESETS)}. Got {name!r} instead.")
@@ -99,18 +60,7 @@ def make_preset(name: str) -> Stream:
 
 
 def warn_of_other_data(cards: Iterable[StreamCard]) -> None:
-    """Warn of streams that have the name of one that this project publishes, and other data.
-
-    Parameters
-    ----------
-    cards : iterable of StreamCard
-        Cards of the streams.
-
-    Warns
-    -----
-    UserWarning
-        Once, with the names of all of them.
-    """
+    """Warn once of all streams that have the name of one that this project publishes, and other data."""
     published = {name: preset.data_sha256 for name, preset in PRESETS.items()}
     other = dict.fromkeys(card.name for card in cards if published.get(card.name, card.data_sha256) != card.data_sha256)
     if other:
@@ -122,19 +72,9 @@ def warn_of_other_data(cards: Iterable[StreamCard]) -> None:
 
 
 def write_cards(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
-    """Write the cards of the published streams, as JSON and as pages, and the schema of cards.
+    """Write the cards of the published streams, as JSON and as pages, and the schema of cards, into an existing folder.
 
-    Streams whose table is not on this machine are left out.
-
-    Parameters
-    ----------
-    folder : path
-        An existing folder; cards in it are replaced.
-
-    Yields
-    ------
-    name, outcome : str
-        A stream, and "written" or why it was left out.
+    Streams whose table is not on this machine are left out. Yields each name with "written", or why it was left out.
     """
     from mlstream.streams.card_model import card_schema
 
@@ -151,20 +91,7 @@ def write_cards(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
 
 
 def card_files(card: StreamCard, name: str) -> dict[str, str]:
-    """Return the texts of the files that show a card: JSON, the page, and its pictures.
-
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-    name : str
-        Start of the names of the files.
-
-    Returns
-    -------
-    dict of str to str
-        File name -> text.
-    """
+    """Return the texts of the files that show a card, by file name: JSON, the page, and its pictures."""
     from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
     from mlstream.drawing.labels import label_svg
     from mlstream.drawing.schedule import schedule_svg

@@ -20,24 +20,8 @@ from mlstream.streams.tables.labels import PlainRule
 def find_table(source: SourceCard, table: str | os.PathLike[str] | None = None) -> Dataset:
     """Find the table that a stream was made from, and read it as it was read then.
 
-    Parameters
-    ----------
-    source : SourceCard
-        The source on the card.
-    table : path, optional
-        The file, where the table is not a registered one.
-
-    Returns
-    -------
-    Dataset
-        The table, under the names, terms and labels on the card.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If its hash is not that on the card, or the table was in no file.
+    `table` is the file, where the table is not a registered one. Raises FileNotFoundError without such a file,
+    ValueError if its hash differs from the card's, or the stream was made from no file.
     """
     if source.sha256 is None:
         raise ValueError(
@@ -62,13 +46,7 @@ def find_table(source: SourceCard, table: str | os.PathLike[str] | None = None) 
 
 
 def require_own_table(source: SourceCard) -> None:
-    """Refuse a file for a stream that was made from a registered table, or from no file.
-
-    Raises
-    ------
-    ValueError
-        The message states where the stream is from.
-    """
+    """Raise a ValueError for a file given with a stream that was made from a registered table, or from no file."""
     rule = "table (--table) must be left out where a stream was not made from a file of the user's own"
     if source.sha256 is None:
         raise ValueError(f"{rule}. Got a card whose source is {source.origin!r}.")

@@ -16,18 +16,10 @@ _GIVEN = {"parameters", "settings"}
 
 
 def require_consistent(run: RunResult) -> None:
-    """Raise an error if the fields of a record contradict each other.
+    """Raise a ValueError if the fields of a record that fits the schema contradict each other.
 
-    Parameters
-    ----------
-    run : RunResult
-        A record that fits the schema.
-
-    Raises
-    ------
-    ValueError
-        If a task, experience or trial is unknown, lists that belong together have different lengths, or a number is
-        not finite or beyond 10 ** 15; the message names the field.
+    That is: a task, experience or trial is unknown, lists that belong together have different lengths, or a number is
+    not finite or beyond 10 ** 15.
     """
     for name, value in _numbers(run.model_dump(), "", _MAX_NUMBER):
         _require(False, name, f"be a finite number of at most {_MAX_NUMBER:.0e}", value)

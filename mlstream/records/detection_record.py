@@ -114,24 +114,8 @@ def detection_columns(detections: Sequence[Detection]) -> dict[str, list[Any]]:
 def save_detection(detection: Detection, directory: str | os.PathLike[str]) -> Path:
     """Write the record of a detection, complete or not at all; only the record of a failure is ever replaced.
 
-    Parameters
-    ----------
-    detection : Detection
-        The detection.
-    directory : path
-        The folder of a campaign; made if absent.
-
-    Returns
-    -------
-    Path
-        The file written.
-
-    Raises
-    ------
-    FileExistsError
-        If there is a record already, and it is not that of a failure.
-    ValueError
-        If the file that is there is not a record of this version.
+    The folder is made if absent. Raises FileExistsError if a record other than a failure is there, ValueError if the
+    file is not a record of this version.
     """
     path = detection_path_of(detection, directory)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -146,23 +130,14 @@ def save_detection(detection: Detection, directory: str | os.PathLike[str]) -> P
 
 
 def load_detection(path: str | os.PathLike[str]) -> Detection:
-    """Read one record.
-
-    Raises
-    ------
-    ValueError
-        If the file is not a record of this version, or its fields contradict each other; the message names it.
-    """
+    """Read one record; a ValueError names a file that is not of this version, or whose fields contradict each other."""
     return read_record(Path(path), Detection)
 
 
 def load_detection_at(path: Path, directory: str | os.PathLike[str]) -> Detection:
     """Read one record of a campaign, which must be that of the detection that the file is named after.
 
-    Raises
-    ------
-    ValueError
-        If the file is not a record of this version, or that of another detection; the message names it.
+    A ValueError names a file that is not a record of this version, or holds another detection.
     """
     one = load_detection(path)
     require_own_path(path, detection_path_of(one, directory), "detection")
@@ -200,12 +175,9 @@ def detection_path_of(one: Detection, directory: str | os.PathLike[str]) -> Path
 
 
 def require_detected(detections: Sequence[Detection], directory: str | os.PathLike[str]) -> None:
-    """Raise an error if a detection failed, once a campaign has ended.
+    """Raise a RuntimeError if a detection failed, once a campaign has ended.
 
-    Raises
-    ------
-    RuntimeError
-        If one failed: how many did, why the first one did, and the file that keeps its traceback.
+    It states how many failed, why the first one did, and the file that keeps its traceback.
     """
     failed = [one for one in detections if one.status == "failed"]
     if failed:

@@ -21,19 +21,11 @@ _N_KEPT, _N_DIGITS = 60, 16
 
 
 class Repetition(NamedTuple):
-    """Seeds that distinguish the runs of one strategy on one stream.
+    """Seeds that distinguish the runs of one strategy on one stream."""
 
-    Parameters
-    ----------
-    seed : int
-        Seed of the learner.
-    order_seed, split_seed : int or None
-        Seed of the order of tasks, and of the split of rows; None: as the stream has them.
-    """
-
-    seed: int
-    order_seed: int | None = None
-    split_seed: int | None = None
+    seed: int  # Of the learner.
+    order_seed: int | None = None  # Of the order of tasks; None for the order that the stream has.
+    split_seed: int | None = None  # Of the split of rows; None for the split that the stream has.
 
     @property
     def name(self) -> str:
@@ -43,34 +35,16 @@ class Repetition(NamedTuple):
 
 
 def run_path(directory: str | os.PathLike[str], stream: str, strategy: str, repetition: Repetition | int) -> Path:
-    """Return the path of the record of a run.
+    """Return the path of the record of a run; an int for `repetition` is the seed of the learner.
 
-    Parameters
-    ----------
-    directory : path
-        The folder of a campaign.
-    stream, strategy : str
-        Their names.
-    repetition : Repetition or int
-        Seeds of the run; an int is the seed of the learner.
-
-    Returns
-    -------
-    Path
-        ``directory/runs/<stream>/<strategy>-seed<seed>.json``, with ``-order<seed>`` and ``-split<seed>`` after it
-        where these are repeated.
+    The path is ``directory/runs/<stream>/<strategy>-seed<seed>.json``, with ``-order<seed>`` and ``-split<seed>`` after
+    the seed where these are repeated.
     """
     return _path(directory, "runs", stream, strategy, repetition)
 
 
 def detection_path(directory: str | os.PathLike[str], stream: str, learner: str, detector: str, seed: int) -> Path:
-    """Return the path of the record of a detection.
-
-    Returns
-    -------
-    Path
-        ``directory/detections/<stream>/<learner>/<detector>-seed<seed>.json``.
-    """
+    """Return the path ``directory/detections/<stream>/<learner>/<detector>-seed<seed>.json`` of a record."""
     folder = Path(directory) / "detections" / file_name(stream) / file_name(learner)
     return folder / f"{file_name(detector)}-{Repetition(seed).name}.json"
 
@@ -88,22 +62,9 @@ def progress_path(directory: str | os.PathLike[str], stream: str, strategy: str,
 def file_name(name: str) -> str:
     """Return the name under which a file or folder can hold something called `name`, on any system.
 
-    Parameters
-    ----------
-    name : str
-        Any text.
-
-    Returns
-    -------
-    str
-        `name` itself if it is plain: at most 150 ASCII letters, digits, dots, dashes and underscores, with no dot at
-        either end, and no device of Windows (``con``, ``nul``). Otherwise up to 60 characters of it without dots, a
-        plus sign and 16 digits of its SHA-256, so that different names keep different files.
-
-    Examples
-    --------
-    >>> file_name("NN_TL"), file_name("..")
-    ('NN_TL', 'name+5ec1f7e700f37c3d')
+    A plain name stays: at most 150 ASCII letters, digits, dots, dashes and underscores, with no dot at either end, and
+    not a device of Windows (``con``, ``nul``). Of any other, up to 60 characters without dots, a plus sign and 16
+    digits of its SHA-256 remain, so that different names have different files.
     """
     if len(name) <= _MAX_PLAIN and _PLAIN.fullmatch(name) and not _DEVICE.fullmatch(name):
         return name
@@ -134,12 +95,9 @@ def _path(
 
 
 def require_own_path(path: Path, own: Path, what: str) -> None:
-    """Raise an error if a file holds the record of another run, or detection, than its name says.
+    """Raise a ValueError if a file holds the record of another run, or detection, than its name says.
 
-    Raises
-    ------
-    ValueError
-        If it does; a copy would count as another one.
+    A copy would count as another run.
     """
     if path != own:
         raise ValueError(

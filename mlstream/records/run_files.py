@@ -21,24 +21,8 @@ from mlstream.streams.card_model import StreamCard
 def save_run(result: RunResult, directory: str | os.PathLike[str]) -> Path:
     """Write the record of a run, complete or not at all; only the record of a failure is ever replaced.
 
-    Parameters
-    ----------
-    result : RunResult
-        The run.
-    directory : path
-        The folder of a campaign; made if absent. Several processes may write records there.
-
-    Returns
-    -------
-    Path
-        The file written.
-
-    Raises
-    ------
-    FileExistsError
-        If there is a record already, and its status is "done" or "capped".
-    ValueError
-        If the file that is there is not a record of this version.
+    The folder is made if absent; several processes may write records there. Raises FileExistsError if a record is there
+    whose status is "done" or "capped", ValueError if the file is not a record of this version.
     """
     path = path_of(result, directory)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,23 +55,7 @@ def _lock(file: IO[bytes]) -> None:
 
 
 def load_run(path: str | os.PathLike[str]) -> RunResult:
-    """Read one record.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-
-    Returns
-    -------
-    RunResult
-        The record.
-
-    Raises
-    ------
-    ValueError
-        If the file is not a record of this version, or its fields contradict each other; the message names it.
-    """
+    """Read one record; a ValueError names a file that is not of this version, or whose fields contradict each other."""
     run = read_record(Path(path), RunResult)
     try:
         require_consistent(run)
@@ -99,10 +67,7 @@ def load_run(path: str | os.PathLike[str]) -> RunResult:
 def load_run_at(path: Path, directory: str | os.PathLike[str]) -> RunResult:
     """Read one record of a campaign, which must be that of the run that the file is named after.
 
-    Raises
-    ------
-    ValueError
-        If the file is not a record of this version, or that of another run; the message names it.
+    A ValueError names a file that is not a record of this version, or holds another run.
     """
     run = load_run(path)
     require_own_path(path, path_of(run, directory), "run")
@@ -164,12 +129,9 @@ def path_of(run: RunResult, directory: str | os.PathLike[str]) -> Path:
 
 
 def require_success(results: Sequence[RunResult], directory: str | os.PathLike[str]) -> None:
-    """Raise an error if a run failed, once a campaign has ended.
+    """Raise a RuntimeError if a run failed, once a campaign has ended.
 
-    Raises
-    ------
-    RuntimeError
-        If a run failed: how many did, why the first one did, and the file that keeps its traceback.
+    It states how many failed, why the first one did, and the file that keeps its traceback.
     """
     failed = [result for result in results if result.status == "failed"]
     if failed:
@@ -177,30 +139,14 @@ def require_success(results: Sequence[RunResult], directory: str | os.PathLike[s
 
 
 def load_selection(path: str | os.PathLike[str]) -> SelectionRecord:
-    """Read the selection of a run.
-
-    Raises
-    ------
-    ValueError
-        If the file is not a record of this version; the message names it.
-    """
+    """Read the selection of a run; a ValueError names a file that is not a record of this version."""
     return read_record(Path(path), SelectionRecord)
 
 
 def save_card(card: StreamCard, directory: str | os.PathLike[str]) -> Path:
     """Write the card of a campaign's stream beside its runs, so that a report needs nothing else.
 
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-    directory : path
-        The folder of a campaign; made if absent.
-
-    Returns
-    -------
-    Path
-        ``directory/streams/<stream>.card.json``.
+    The path is ``directory/streams/<stream>.card.json``; the folder is made if absent.
     """
     path = Path(directory) / "streams" / f"{file_name(card.name)}.card.json"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -209,18 +155,7 @@ def save_card(card: StreamCard, directory: str | os.PathLike[str]) -> Path:
 
 
 def load_cards(directory: str | os.PathLike[str]) -> dict[str, StreamCard]:
-    """Read the cards of a campaign's streams.
-
-    Parameters
-    ----------
-    directory : path
-        The folder of a campaign.
-
-    Returns
-    -------
-    dict
-        Name of the stream -> card.
-    """
+    """Read the cards of a campaign's streams, by the name of the stream."""
     cards = [read_record(path, StreamCard) for path in sorted(Path(directory).glob("streams/*.card.json"))]
     return {card.name: card for card in cards}
 

@@ -276,16 +276,9 @@ def _run_html(run: RunResult) -> str:
 
 
 def total_cost(run: RunResult, what: str, phase: str | None = None) -> float | None:
-    """Return a cost of one phase, or of the stream; None where any part of it was not measured.
+    """Return a cost of one phase, or of all but the search of parameters; None if any part of it was not measured.
 
-    Parameters
-    ----------
-    run : RunResult
-        The run.
-    what : str
-        A field of `PhaseResources` that adds up over phases, such as wall_time_s.
-    phase : str, optional
-        The phase; by default all but the search of parameters.
+    `what` is a field of `PhaseResources` that adds up over phases, such as wall_time_s.
     """
     phases = run.resources.phases if run.resources is not None else {}
     parts = [getattr(used, what) for name, used in phases.items() if (name == phase if phase else name != SELECTION)]

@@ -57,13 +57,7 @@ class VersionedRecord(Record):
 
 
 def read_record(path: Path, model: type[Model]) -> Model:
-    """Read a file that holds a record.
-
-    Raises
-    ------
-    ValueError
-        If the file does not hold such a record; the message names the file and the way out.
-    """
+    """Read a file that holds a record; a ValueError names the file and the way out."""
     content = _read_bytes(path)
     try:
         return model.model_validate_json(content)

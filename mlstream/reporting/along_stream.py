@@ -31,10 +31,7 @@ def along_table(groups: Sequence[Group]) -> Table | None:
 def repeating_note(groups: Sequence[Group]) -> str:
     """Return a sentence about a learner that repeats the last labels, and the strategies that it beats.
 
-    Returns
-    -------
-    str
-        Empty where no run has its score.
+    The sentence is empty where no run has its score.
     """
     score = spread(run.scores.get(_REPEATING) for group in groups for run in group.measured).mean
     if score is None:

@@ -41,38 +41,20 @@ class Pair(NamedTuple):
 class Comparison:
     """All strategies by one score, over all streams.
 
-    Parameters
-    ----------
-    metric : str
-        Name of the score.
-    streams, strategies : tuple of str
-        Those compared; each of these strategies has a score on each of these streams.
-    scores : ndarray of shape (n_streams, n_strategies)
-        Means over repetitions.
-    ranks : ndarray of shape (n_strategies,)
-        Mean ranks over streams; 1 is best.
-    statistic, p_value : float
-        Of the Friedman test; NaN for fewer than three strategies, or where all tie.
-    critical_difference : float
-        Difference of mean ranks from which the Nemenyi test calls two strategies different.
-    pairs : tuple of Pair
-        Nemenyi and Bayesian signed-rank tests; strategies by their place.
-    tuning : tuple of Cell
-        How the parameters of each strategy were chosen.
-    left_out : tuple of LeftOut
-        Streams and strategies that are not compared, and why.
+    Each strategy compared has a score on each stream compared.
     """
 
     metric: str
     streams: tuple[str, ...]
     strategies: tuple[str, ...]
-    scores: Floats
-    ranks: Floats
+    scores: Floats  # Means over repetitions, (n_streams, n_strategies).
+    ranks: Floats  # Mean ranks over streams, (n_strategies,); 1 is best.
+    # Of the Friedman test; it and `p_value` are NaN for fewer than three strategies, or where all tie.
     statistic: float
     p_value: float
-    critical_difference: float
-    pairs: tuple[Pair, ...]
-    tuning: tuple[Cell, ...]
+    critical_difference: float  # Difference of mean ranks from which the Nemenyi test calls two strategies different.
+    pairs: tuple[Pair, ...]  # Nemenyi and Bayesian signed-rank tests.
+    tuning: tuple[Cell, ...]  # How the parameters of each strategy were chosen.
     left_out: tuple[LeftOut, ...]
 
     @property
@@ -87,44 +69,17 @@ class Comparison:
 
 
 def compare_all(streams: Mapping[str, Sequence[Group]]) -> list[Comparison]:
-    """Compare strategies by every score that has a direction.
-
-    Parameters
-    ----------
-    streams : mapping
-        Name of the stream -> its groups.
-
-    Returns
-    -------
-    list of Comparison
-        One per score that at least two strategies have on the same two streams.
-    """
+    """Compare strategies by every score that has a direction, and that two strategies have on the same two streams."""
     groups = [group for members in streams.values() for group in members]
     names = [name for name in score_names(groups) if score_heading(name).better != "neither"]
     return [found for name in names if (found := compare(streams, name)) is not None]
 
 
 def compare(streams: Mapping[str, Sequence[Group]], metric: str) -> Comparison | None:
-    """Compare strategies by one score.
+    """Compare strategies by one score; None if no two strategies have a score on the same two streams.
 
-    Parameters
-    ----------
-    streams : mapping
-        Name of the stream -> its groups.
-    metric : str
-        Name of the score.
-
-    Returns
-    -------
-    Comparison or None
-        None where no two strategies have a score on the same two streams.
-
-    Notes
-    -----
-    Repetitions (seeds, orders, splits) are averaged first: a stream counts once. Only runs that finished count, and
-    all strategies are compared on the streams on which all have a score, where these are at least two and at least
-    half of the streams; otherwise, of the sets of strategies that two streams share, the one whose table (its
-    strategies on all streams that they share) has the most scores. What has no score at all does not count.
+    Repetitions (seeds, orders, splits) are averaged first: a stream counts once. Only runs that finished count. See
+    `choose_block` for the streams and strategies that are compared.
     """
     block = choose_block(streams, metric)
     if block is None:
@@ -150,24 +105,9 @@ def compare(streams: Mapping[str, Sequence[Group]], metric: str) -> Comparison |
 
 
 def find_cliques(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
-    """Find the longest stretches of sorted ranks that lie within a difference.
+    """Find the longest stretches of sorted ranks that lie within a difference, as places of the first and the last.
 
-    Parameters
-    ----------
-    ranks : sequence of float
-        Rising.
-    difference : float
-        The critical difference.
-
-    Returns
-    -------
-    list of (first, last)
-        Places, both included; of at least two strategies, and no stretch within another.
-
-    Examples
-    --------
-    >>> find_cliques([1.0, 1.5, 2.5, 4.0], 1.2)
-    [(0, 1), (1, 2)]
+    Each stretch holds at least two strategies, and none lies within another.
     """
     cliques: list[tuple[int, int]] = []
     for first, rank in enumerate(ranks):

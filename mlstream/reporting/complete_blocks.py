@@ -10,63 +10,30 @@ from mlstream.reporting.groups import Group
 
 
 class LeftOut(NamedTuple):
-    """A stream or a strategy that is not compared, and the reason.
+    """A stream or a strategy that is not compared, and the reason."""
 
-    Parameters
-    ----------
-    kind : str
-        "Stream" or "Strategy".
-    name : str
-        Its name.
-    reason : str
-        Why it has no score, and with which strategies, or on which of the streams that are compared.
-    """
-
-    kind: str
+    kind: str  # "Stream" or "Strategy".
     name: str
     reason: str
 
 
 class Block(NamedTuple):
-    """Scores of strategies on streams, without a gap.
-
-    Parameters
-    ----------
-    streams, strategies : tuple of str
-        Those that are compared.
-    scores : list of list of float
-        A row per stream, a column per strategy: means over repetitions.
-    left_out : tuple of LeftOut
-        The other streams, then the other strategies.
-    """
+    """Scores of strategies on streams, without a gap."""
 
     streams: tuple[str, ...]
     strategies: tuple[str, ...]
-    scores: list[list[float]]
-    left_out: tuple[LeftOut, ...]
+    scores: list[list[float]]  # A row per stream, a column per strategy: means over repetitions.
+    left_out: tuple[LeftOut, ...]  # Streams first, then strategies.
 
 
 def choose_block(streams: Mapping[str, Sequence[Group]], metric: str) -> Block | None:
     """Choose all strategies on the streams that they share or, where these are too few, the table with the most scores.
 
-    Parameters
-    ----------
-    streams : mapping
-        Name of the stream -> its groups.
-    metric : str
-        Name of the score.
-
-    Returns
-    -------
-    Block or None
-        None where no two strategies have a score on the same two streams.
-
-    Notes
-    -----
     The streams on which all strategies have a score are enough where they are at least two and at least half of the
-    streams; strategies and streams without any score do not count. Otherwise each two streams propose the strategies
-    that they share, on all streams that share these. The table with the most scores, strategies times streams, is
-    chosen; ties go to the table with more strategies, then to the one proposed first.
+    streams; strategies and streams without any score do not count. Otherwise each pair of streams proposes the
+    strategies that both have, on all streams that have these strategies. The table with the most scores is chosen; ties
+    go to the table with more strategies, then to the one proposed first. None if no two strategies have a score on the
+    same two streams.
     """
     everyone = dict.fromkeys(group.strategy for groups in streams.values() for group in groups)
     found = {stream: _scores(groups, metric) for stream, groups in streams.items()}

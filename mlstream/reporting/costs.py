@@ -21,19 +21,7 @@ _PHASES = (SELECTION, "predict", "learn", "online", "evaluate")
 
 
 def cost_table(groups: Sequence[Group]) -> Table:
-    """Build the table of what the runs of one stream cost.
-
-    Parameters
-    ----------
-    groups : sequence of Group
-        One per row.
-
-    Returns
-    -------
-    Table
-        Wall seconds and joules in total and by phase, joules by part of the machine, CPU seconds, memory and size of
-        the model.
-    """
+    """Build the table of what the runs of one stream cost, a row per group."""
     names, runs = phase_names(groups), [run for group in groups for run in group.measured]
     columns: list[tuple[str, Amount, Callable[[float], str]]] = [
         ("Wall s, all", wall_time_s, format_seconds),
@@ -59,19 +47,11 @@ class Cost(NamedTuple):
 
 
 class CostPoints(NamedTuple):
-    """The strategies of one stream, by one cost.
+    """The strategies of one stream, by one cost."""
 
-    Parameters
-    ----------
-    name, title : str
-        A word for files, and the title of an axis, with its unit.
-    points : list of CostPoint
-        Those whose cost and score were measured; at least one.
-    """
-
-    name: str
-    title: str
-    points: list[CostPoint]
+    name: str  # A word for file names.
+    title: str  # Title of an axis, with its unit.
+    points: list[CostPoint]  # Strategies with a measured cost and score; at least one.
 
 
 def cost_points(groups: Sequence[Group], score: str = SCORE) -> list[CostPoints]:
@@ -88,20 +68,7 @@ def cost_title(cost: str, groups: Iterable[Group], n_streams: int = 1) -> str:
 
 
 def cost_charts(groups: Sequence[Group], costs: Collection[str] = ("time", "energy")) -> list[Chart]:
-    """Draw ACC against wall time and against energy.
-
-    Parameters
-    ----------
-    groups : sequence of Group
-        The strategies of a stream.
-    costs : collection of str
-        The costs to draw: "time", "energy", or both.
-
-    Returns
-    -------
-    list of Chart
-        Up to two: one whose cost no run has measured is left out.
-    """
+    """Draw ACC against wall time ("time") and energy ("energy"); a cost that no run has measured is left out."""
     title = score_heading(SCORE).title
     return [cost_chart(one.points, title, one.title) for one in cost_points(groups) if one.name in costs]
 
@@ -147,8 +114,6 @@ COSTS = {"time": Cost("Wall time", "s", wall_time_s), "energy": Cost("Energy", "
 def format_seconds(value: float) -> str:
     """Format seconds to three digits.
 
-    Examples
-    --------
     >>> format_seconds(0.012345), format_seconds(12345.6)
     ('0.0123', '12,346')
     """
@@ -158,8 +123,6 @@ def format_seconds(value: float) -> str:
 def format_energy(value: float) -> str:
     """Format joules to three digits.
 
-    Examples
-    --------
     >>> format_energy(4.2e-8 * 3.6e6), format_energy(1234.5)
     ('0.151', '1,234')
     """
@@ -169,8 +132,6 @@ def format_energy(value: float) -> str:
 def format_bytes(value: float) -> str:
     """Format a size in B, kB, MB or GB.
 
-    Examples
-    --------
     >>> format_bytes(12_600)
     '12.6 kB'
     """

@@ -23,15 +23,7 @@ Kind = Literal["windowed", "cumulative"]
 def curve_chart(groups: Sequence[Group]) -> Chart | None:
     """Draw the prequential scores of all strategies along one stream, with the boundaries of experiences.
 
-    Parameters
-    ----------
-    groups : sequence of Group
-        The strategies of the stream.
-
-    Returns
-    -------
-    Chart or None
-        A view per score, cumulative and windowed; None where no run has a curve.
+    The chart has a view per score, cumulative and windowed; it is None where no run has a curve.
     """
     reference = _reference(groups)
     if reference is None:
@@ -57,21 +49,11 @@ def draw_curves(groups: Sequence[Group], name: str) -> Figure | None:
 
 
 class StreamCurves(NamedTuple):
-    """One score of all strategies of a stream.
-
-    Parameters
-    ----------
-    title : str
-        Title of the score, and over which rows it is taken.
-    curves : list of ScoreCurve
-        One per strategy.
-    experiences : Experiences
-        Those of the first run with a curve of this score.
-    """
+    """One score of all strategies of a stream, a curve each."""
 
     title: str
     curves: list[ScoreCurve]
-    experiences: Experiences
+    experiences: Experiences  # Of the first run with a curve of this score.
 
 
 def stream_curves(groups: Sequence[Group], name: str, kind: Kind) -> StreamCurves | None:

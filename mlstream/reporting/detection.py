@@ -67,20 +67,7 @@ class DetectionPart:
 
 
 def detection_part(detections: Sequence[Detection], cards: Mapping[str, StreamCard]) -> DetectionPart | None:
-    """Gather what the page shows of detections.
-
-    Parameters
-    ----------
-    detections : sequence of Detection
-        All detections of a campaign.
-    cards : mapping
-        Name of a stream -> its card.
-
-    Returns
-    -------
-    DetectionPart or None
-        None without detections.
-    """
+    """Gather what the page shows of detections; None without detections."""
     if not detections:
         return None
     streams = group_detections(detections)
@@ -101,10 +88,7 @@ def detection_part(detections: Sequence[Detection], cards: Mapping[str, StreamCa
 def detection_headline(streams: Mapping[str, Sequence[DetectionGroup]]) -> str:
     """Write which detector is best by F1, over the streams with a known drift on which it ran.
 
-    Returns
-    -------
-    str
-        About detectors that have an F1 on all these streams only. Nothing is tested.
+    Only detectors that have an F1 on all these streams count. Nothing is tested.
     """
     found = [
         {(group.detector, group.learner): fmean(values) for group in groups if (values := group.values("f1"))}
@@ -130,12 +114,7 @@ def detection_headline(streams: Mapping[str, Sequence[DetectionGroup]]) -> str:
 def alarm_lanes(detections: Sequence[Detection], label_names: Sequence[str] = ()) -> tuple[Timeline, list[AlarmLane]]:
     """Return what a chart draws of detections with one truth: the drifts, and a lane for each detector.
 
-    Parameters
-    ----------
-    detections : sequence of Detection
-        At least one; of one stream, learner and seed.
-    label_names : sequence of str
-        Names of the labels of the stream; without them, labels are not named.
+    The detections, at least one, are of one stream, learner and seed. Without `label_names`, labels are not named.
     """
     first = detections[0]
     spans = [DriftSpan(drift.start, drift.stop, drift.what) for drift in first.drifts]

@@ -22,10 +22,7 @@ def part_j(run: RunResult, part: str) -> float | None:
 def energy_shares(runs: Sequence[RunResult]) -> dict[str, float]:
     """Return the share of each part of the machine in the energy of all runs that record it by parts.
 
-    Returns
-    -------
-    dict
-        Part -> share; without parts that took nothing, and empty where that leaves fewer than two.
+    Parts that used nothing are left out; the result is empty if fewer than two parts remain.
     """
     joules = {part: sum(part_j(run, part) or 0.0 for run in runs) for part in _PARTS}
     known = {part: used / sum(joules.values()) for part, used in joules.items() if used}

@@ -55,23 +55,10 @@ def write_tables(
     comparisons: Sequence[Comparison],
     detections: Sequence[Detection] = (),
 ) -> Iterator[Path]:
-    """Write every table of a report in three formats.
+    """Write every table of a report in three formats, and yield each file written.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder to write to; made if absent, and files in it are replaced.
-    streams : mapping
-        Name of the stream -> its groups.
-    comparisons : sequence of Comparison
-        Strategies over streams.
-    detections : sequence of Detection
-        Detections of drifts.
-
-    Yields
-    ------
-    Path
-        Each file written: per score an overview, per stream scores, costs and detections, and the statistics.
+    The folder is made if absent, and files in it are replaced. The tables are an overview per score; scores, costs and
+    detections per stream; and the statistics.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in chain(_tables(streams, comparisons), _detection_tables(detections)):
@@ -88,17 +75,7 @@ def to_csv(table: Table) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    r"""Write a table as Markdown, as it is shown; the best of a column is bold.
-
-    Examples
-    --------
-    >>> from mlstream.reporting.score_info import Heading
-    >>> print(to_markdown(Table((Heading("a|b"), Heading("c", "higher")), ((Cell("x", "x"), Cell("1", 1.0)),))))
-    | a\|b | c ↑ |
-    | :--- | ---: |
-    | x | 1 |
-    <BLANKLINE>
-    """
+    """Write a table as Markdown, as it is shown; the best of a column is bold."""
     heads = [escape_markdown(f"{column.title}{_ARROWS[column.better]}") for column in table.columns]
     lines = [heads, [":---", *["---:"] * (len(heads) - 1)]]
     lines += [[_markdown_cell(cell) for cell in row] for row in table.rows]

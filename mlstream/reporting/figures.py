@@ -37,23 +37,9 @@ def write_figures(
     comparisons: Sequence[Comparison],
     detections: Sequence[Detection] = (),
 ) -> Iterator[Path]:
-    """Draw the figures of a report, each as PNG and as SVG.
+    """Draw the figures of a report, each as PNG and as SVG, and yield each file written.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder to write to; made if absent, and files in it are replaced.
-    streams : mapping
-        Name of the stream -> its groups.
-    comparisons : sequence of Comparison
-        Strategies over streams.
-    detections : sequence of Detection
-        Detections of drifts.
-
-    Yields
-    ------
-    Path
-        Each file written.
+    The folder is made if absent, and files in it are replaced.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name, figure in chain(_figures(streams, comparisons), _alarms(detections)):

@@ -35,21 +35,11 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class Group:
-    """All runs of one strategy on one stream.
-
-    Parameters
-    ----------
-    strategy : str
-        Its name.
-    style : int
-        Its place among all strategies of the campaign: the same colour and dash on every stream.
-    runs : tuple of RunResult
-        One per seed, at least one.
-    """
+    """All runs of one strategy on one stream."""
 
     strategy: str
-    style: int
-    runs: tuple[RunResult, ...]
+    style: int  # Place among all strategies of the campaign: same colour and dash on every stream.
+    runs: tuple[RunResult, ...]  # One per seed, at least one.
 
     @property
     def measured(self) -> tuple[RunResult, ...]:
@@ -107,11 +97,8 @@ class Group:
 def describe_tuning(run: RunResult) -> str:
     """Describe how the parameters of a run were chosen.
 
-    Returns
-    -------
-    str
-        "tuned (10)" where they were searched among 10 configurations on the first experience, "tuned (10, METHOD)" on
-        environments, otherwise "defaults".
+    "tuned (10)" if they were searched among 10 configurations on the first experience, "tuned (10, METHOD)" if on
+    environments, otherwise "defaults".
     """
     # With a single configuration there was nothing to search.
     return run.selection.tuning if run.selection is not None and len(run.selection.trials) > 1 else "defaults"
@@ -123,22 +110,10 @@ def join_distinct(texts: Iterable[str]) -> str:
 
 
 def group_runs(runs: Sequence[RunResult]) -> dict[str, list[Group]]:
-    """Put runs together.
+    """Group runs by stream and strategy, both in the order of first appearance.
 
-    Parameters
-    ----------
-    runs : sequence of RunResult
-        In any order.
-
-    Returns
-    -------
-    dict
-        Name of the stream -> its groups, one per strategy, both in the order of first appearance.
-
-    Raises
-    ------
-    ValueError
-        If runs on one stream do not share a label space: their scores measure different things.
+    Runs on one stream must share a label space; otherwise their scores measure different things, and a ValueError is
+    raised.
     """
     _require_one_label_space(runs)
     styles = {name: place for place, name in enumerate(dict.fromkeys(run.strategy for run in runs))}
@@ -164,15 +139,7 @@ def _require_one_label_space(runs: Iterable[RunResult]) -> None:
 
 
 def spread(values: Iterable[float | None]) -> Spread:
-    """Return mean and sample standard deviation, undefined values left out.
-
-    Examples
-    --------
-    >>> spread([1.0, None, 2.0])
-    Spread(mean=1.5, deviation=0.7071067811865476, n=2)
-    >>> spread([None])
-    Spread(mean=None, deviation=None, n=0)
-    """
+    """Return mean and sample standard deviation, undefined values left out."""
     known = [value for value in values if value is not None]
     if not known:
         return Spread(None, None, 0)
@@ -185,18 +152,7 @@ def spread(values: Iterable[float | None]) -> Spread:
 
 
 def mean_scores(arrays: Sequence[Sequence[Score]] | Sequence[Sequence[Sequence[Score]]]) -> npt.NDArray[np.float64]:
-    """Average arrays of scores cell by cell, undefined cells left out.
-
-    Parameters
-    ----------
-    arrays : sequence of nested lists
-        All of one shape; None where a score is not defined.
-
-    Returns
-    -------
-    ndarray
-        That shape; NaN where no array has a score.
-    """
+    """Average arrays of scores of one shape cell by cell, undefined cells left out; NaN where no array has a score."""
     stack = np.asarray(arrays, dtype=np.float64)
     known = np.count_nonzero(~np.isnan(stack), axis=0)
     with np.errstate(invalid="ignore"):

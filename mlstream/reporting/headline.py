@@ -12,21 +12,10 @@ Streams = Mapping[str, Sequence[Group]]
 
 
 def headline(streams: Streams, comparison: Comparison | None, metric: str) -> str:
-    """Write the sentence.
+    """Write the sentence at the top of a report, about strategies that finished only.
 
-    Parameters
-    ----------
-    streams : mapping
-        Name of the stream -> its groups.
-    comparison : Comparison or None
-        Of the strategies by `metric` over these streams; None where there is too little to compare.
-    metric : str
-        Name of a score of which higher is better.
-
-    Returns
-    -------
-    str
-        About strategies that finished only. On one stream nothing is tested: seeds are no sample of streams.
+    Higher must be better for `metric`. `comparison` is None where there is too little to compare. On one stream nothing
+    is tested: seeds are not a sample of streams.
     """
     baselines = {group.strategy for groups in streams.values() for group in groups if group.is_baseline}
     if comparison is not None:

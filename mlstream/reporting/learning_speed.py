@@ -25,23 +25,12 @@ Needed = list[float]
 
 
 def speed_table(groups: Sequence[Group]) -> Table | None:
-    """Build the table of learning speed and transition time on one stream.
+    """Build the table of learning speed and transition time on one stream; None where no run has a curve.
 
-    Parameters
-    ----------
-    groups : sequence of Group
-        One per row.
-
-    Returns
-    -------
-    Table or None
-        Mean rows of a new task until windowed BA_macro reaches each target, mean rows after a boundary until it is back
-        at the level before it, and in how many of how many places; None where no run has a curve.
-
-    Notes
-    -----
-    Readings whose window still holds rows from before the boundary are left out, and so are experiences shorter than a
-    window. A level that is not reached before the experience ends is not reached.
+    Learning speed is the mean number of rows of a new task until windowed BA_macro reaches each target, transition time
+    the mean number of rows after a boundary until it is back at the level before. Readings whose window still holds
+    rows from before the boundary are left out, and so are experiences shorter than a window. A level counts as not
+    reached unless it is reached before the experience ends.
     """
     measured = [group for group in groups if any(_SCORE in run.curves for run in group.measured)]
     if not measured:

@@ -52,22 +52,10 @@ class Paragraph(NamedTuple):
 
 
 def methods_text(runs: Sequence[RunResult], cards: Cards, *, is_compared: bool) -> list[Paragraph]:
-    """Write down how runs were made.
+    """Describe how runs were made, in paragraphs of plain text, which whoever writes a page must escape.
 
-    Parameters
-    ----------
-    runs : sequence of RunResult
-        All runs of a campaign.
-    cards : mapping of str to StreamCard
-        Name of a stream -> its card.
-    is_compared : bool
-        Whether strategies were compared over streams.
-
-    Returns
-    -------
-    list of Paragraph
-        Data, protocol, strategies, scores, comparison, cost and software, each where there is anything to state. Plain
-        text: whoever writes a page escapes it.
+    The paragraphs are data, protocol, strategies, scores, comparison, cost and software, each where there is anything
+    to state.
     """
     paragraphs = [
         Paragraph("Data", data_text(runs, cards)),
@@ -265,12 +253,6 @@ def _count(number: int, noun: str) -> str:
 
 
 def join_words(words: Iterable[str]) -> str:
-    """Join words as a sentence does.
-
-    Examples
-    --------
-    >>> join_words(["a", "b", "c"]), join_words(["a"])
-    ('a, b and c', 'a')
-    """
+    """Join words as a sentence does."""
     *first, last = list(words) or [""]
     return f"{', '.join(first)} and {last}" if first else last

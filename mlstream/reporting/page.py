@@ -120,24 +120,7 @@ def describe(
     cards: Mapping[str, StreamCard],
     detections: Sequence[Detection] = (),
 ) -> dict[str, Any]:
-    """Gather the content of the page.
-
-    Parameters
-    ----------
-    runs : sequence of RunResult
-        All runs of a campaign.
-    streams : mapping
-        Name of a stream -> its runs by strategy.
-    cards : mapping
-        Name of a stream -> its card.
-    detections : sequence of Detection
-        All detections of a campaign; without them, there must be runs.
-
-    Returns
-    -------
-    dict
-        The variables of ``templates/report.html``.
-    """
+    """Gather the variables of ``templates/report.html``; without detections, there must be runs."""
     statistics, detection = _statistics(streams), detection_part(detections, cards)
     return {
         **_heads(runs, streams, detection),

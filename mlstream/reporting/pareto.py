@@ -32,21 +32,9 @@ class ParetoPart(NamedTuple):
 def pareto_points(streams: Streams, cost: str = "energy", score: str = SCORE) -> CostPoints | None:
     """Return a point per strategy: on one stream, or over those on which all strategies compared have a score.
 
-    Parameters
-    ----------
-    streams : mapping
-        Name of the stream -> its groups.
-    cost : {"time", "energy"}
-        What strategies cost.
-    score : str
-        Name of the score.
-
-    Returns
-    -------
-    CostPoints or None
-        The score is a mean over streams, the cost their total. None where nothing was measured, or nothing can be
-        compared. See `choose_block` for the streams and strategies that count; among several streams, only strategies
-        that finished do.
+    `cost` is "time" or "energy". The score is a mean over streams, the cost a total. See `choose_block` for the streams
+    and strategies that count; among several streams, only strategies that finished do. None if nothing was measured, or
+    nothing can be compared.
     """
     if len(streams) == 1:
         (groups,) = streams.values()

@@ -70,13 +70,7 @@ def friedman_table(comparisons: Sequence[Comparison]) -> Table:
 
 
 def left_out_table(comparisons: Sequence[Comparison]) -> Table | None:
-    """Build the table of streams and strategies that are not compared: why not, and by which scores.
-
-    Returns
-    -------
-    Table or None
-        None where everything is compared.
-    """
+    """Build the table of streams and strategies that are not compared; None if all are."""
     scores: dict[LeftOut, list[str]] = {}
     for one in comparisons:
         for left in one.left_out:

@@ -106,15 +106,7 @@ _VARIANTS = {
 
 
 def score_heading(name: str) -> Heading:
-    """Return the heading of a score; one that is not listed here keeps its name and has no direction.
-
-    Examples
-    --------
-    >>> score_heading("nce[test-0]").title
-    'NCE, test-0'
-    >>> score_heading("rmse_anytime").title
-    'RMSE, any time'
-    """
+    """Return the heading of a score; one that is not listed here keeps its name and has no direction."""
     for ending, (words, how) in _VARIANTS.items():
         plain = SCORE_HEADINGS.get(name.removesuffix(ending))
         if plain is not None and name.endswith(ending):

@@ -23,20 +23,7 @@ _SCORES = ("ba_macro", "acc", "bwt", "fwt", "fm", *FRUGALITIES)
 
 
 def strategy_table(streams: Mapping[str, Sequence[Group]], strategy: str) -> Table:
-    """Build the table of one strategy: a row per stream, its main scores, time, energy and size.
-
-    Parameters
-    ----------
-    streams : mapping
-        Name of the stream -> its groups.
-    strategy : str
-        Its name.
-
-    Returns
-    -------
-    Table
-        Means over repetitions.
-    """
+    """Build the table of one strategy: a row per stream, its mean scores, time, energy and size over repetitions."""
     heads = (Heading("Stream"), PARAMETERS, *map(score_heading, _SCORES))
     costs = (Heading("Wall s", "lower"), Heading("Energy J", "lower"), Heading("Model size", "lower"))
     rows = [_row(stream, group) for stream, groups in streams.items() for group in groups if group.strategy == strategy]

@@ -42,21 +42,10 @@ def score_names(groups: Iterable[Group]) -> list[str]:
 
 
 def score_table(groups: Sequence[Group], names: Sequence[str] | None = None) -> Table:
-    """Build the table of scores of one stream.
+    """Build the table of scores of one stream, a row per group; `names` are the scores, by default all.
 
-    Parameters
-    ----------
-    groups : sequence of Group
-        One per row.
-    names : sequence of str, optional
-        The scores; by default all.
-
-    Returns
-    -------
-    Table
-        Strategy, how its parameters were chosen, one column per score (mean over seeds, the spread where there are
-        several), how its runs ended. Best first by the first score that has a direction; strategies of which no run
-        finished, or that lack that score, come last.
+    The best strategy comes first, by the first score that has a direction. Strategies without that score, or without a
+    finished run, come last.
     """
     names = score_names(groups) if names is None else names
     groups = _best_first(groups, names)
@@ -95,18 +84,7 @@ def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
 
 
 def scores_csv(streams: Mapping[str, list[Group]]) -> str:
-    """Write every score as CSV, one line per stream, strategy and score.
-
-    Parameters
-    ----------
-    streams : mapping
-        Name of the stream -> its groups.
-
-    Returns
-    -------
-    str
-        With a header; cells are empty where a value is not defined. See `rows_csv`.
-    """
+    """Write every score as CSV, one line per stream, strategy and score, under a header; see `rows_csv`."""
     head = ("stream", "strategy", "score", "better", "mean", "standard_deviation", "seeds", "parameters")
     rows = (
         (stream, group.strategy, name, score_heading(name).better, *group.score(name), group.tuning)
@@ -122,8 +100,6 @@ def rows_csv(rows: Iterable[Sequence[float | str | None]]) -> str:
 
     Text that a spreadsheet would take for a formula has an apostrophe before it, see `mlstream._support.spreadsheets`.
 
-    Examples
-    --------
     >>> rows_csv([("NN", -0.5, None), ("=1+1", 1, "a,b")])
     'NN,-0.5,\n\'=1+1,1,"a,b"\n'
     """
@@ -135,17 +111,7 @@ def rows_csv(rows: Iterable[Sequence[float | str | None]]) -> str:
 
 
 def format_score(mean: float | None, deviation: float | None = None) -> str:
-    """Format a score and its spread.
-
-    Examples
-    --------
-    >>> format_score(0.70126, 0.0123)
-    '0.701 ± 0.012'
-    >>> format_score(0.70126, 0.0), format_score(0.70126, 0.0001)
-    ('0.701', '0.701 ± <0.001')
-    >>> format_score(None)
-    'n/a'
-    """
+    """Format a score and its spread."""
     if mean is None or math.isnan(mean):
         return UNDEFINED
     # Adding zero turns a rounded -0.0 into 0.0.

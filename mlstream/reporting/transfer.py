@@ -22,20 +22,7 @@ from mlstream.reporting.tables import format_score
 
 
 def transfer(group: Group, name: str) -> Transfer | None:
-    """Average R of one metric over the seeds that visit the tasks in one order.
-
-    Parameters
-    ----------
-    group : Group
-        A strategy on a stream.
-    name : str
-        The metric.
-
-    Returns
-    -------
-    Transfer or None
-        None where no run has that matrix.
-    """
+    """Average R of one metric over the seeds that visit the tasks in one order; None where no run has that matrix."""
     runs = [run for run in group.measured if run.R.get(name)]
     if not runs:
         return None
@@ -50,22 +37,7 @@ def score_limits(groups: Sequence[Group], name: str) -> Limits:
 
 
 def transfer_charts(strategy: str, found: Mapping[str, Transfer], limits: Mapping[str, Limits]) -> list[Chart]:
-    """Draw R as a heat map and as lines.
-
-    Parameters
-    ----------
-    strategy : str
-        Its name.
-    found : mapping
-        Metric -> matrix.
-    limits : mapping
-        Metric -> scale.
-
-    Returns
-    -------
-    list of Chart
-        Two, with a view per metric; none where there is no matrix.
-    """
+    """Draw R as a heat map and as lines, with a view per metric; no chart where there is no matrix."""
     if not found:
         return []
     heat = [(one, limits[name], _heat_summary(one)) for name, one in found.items()]

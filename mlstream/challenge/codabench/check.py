@@ -25,22 +25,9 @@ _DATA = ("scoring_program", "reference_data", "input_data", "ingestion_program")
 
 
 def check_bundle(path: Path) -> list[str]:
-    """List what Codabench would refuse in a competition bundle.
+    """List what Codabench would refuse in the zip of a competition bundle, one line each.
 
-    Parameters
-    ----------
-    path : Path
-        A zip.
-
-    Returns
-    -------
-    list of str
-        One line each; empty where the platform takes it.
-
-    Raises
-    ------
-    ImportError
-        If PyYAML is not installed.
+    The list is empty if the platform takes it. An ImportError is raised without PyYAML.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -68,22 +55,9 @@ def check_bundle(path: Path) -> list[str]:
 def dry_run(path: Path, submission: Path) -> dict[str, dict[str, float]]:
     """Run the scoring program of each task on a submission, in folders as on the platform.
 
-    Parameters
-    ----------
-    path : Path
-        A bundle that `check_bundle` takes; its program is executed, so that it must be your own.
-    submission : Path
-        A file that a contestant would put into a zip.
-
-    Returns
-    -------
-    dict of str to dict of str to float
-        Name of the task -> key of the column -> score.
-
-    Raises
-    ------
-    RuntimeError
-        If the program fails; the message is the last line of what it wrote.
+    The program of the bundle, which `check_bundle` takes, is executed: it must be your own. The submission is a file
+    that a contestant would put into a zip. Returns, by task, the score of each column key. A RuntimeError, with the
+    last line that the program wrote, is raised if it fails.
     """
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)

@@ -58,29 +58,13 @@ afterwards.
 
 
 def export_codabench(folder: Path, output: Path, *, development_ends: datetime | None = None) -> list[str]:
-    """Write a challenge as a competition bundle of Codabench, version 2.
+    """Write a challenge as a competition bundle of Codabench, version 2, and list where the platform differs.
 
-    Parameters
-    ----------
-    folder : Path
-        The organiser's folder.
-    output : Path
-        The zip to write. It holds truth, for the platform's scoring program: keep it private.
-    development_ends : datetime, optional
-        End of the development phase, in UTC, where the rules name none: on the platform, a phase that another one
-        follows has an end.
-
-    Returns
-    -------
-    list of str
-        What the platform does otherwise than the rules say, one line each.
-
-    Raises
-    ------
-    PermissionError
-        If others can read the organiser's folder.
-    ValueError
-        If there is no end of the development phase, or the zip would lie in the organiser's folder.
+    The list has a line for each rule that the platform does not keep. The zip holds truth, for the platform's scoring
+    program: keep it private. `development_ends`, in UTC, is needed where the rules name no end of the development
+    phase: on the platform, a phase that another one follows has an end. Raises PermissionError if others can read the
+    organiser's folder; ValueError without an end of the development phase, or if the zip would lie in the organiser's
+    folder.
     """
     require_private(folder)
     require_apart(folder, output)
@@ -100,18 +84,7 @@ def export_codabench(folder: Path, output: Path, *, development_ends: datetime |
 
 
 def draw_logo(n_bars: int) -> bytes:
-    """Draw a PNG of bars of different heights, one for each environment.
-
-    Parameters
-    ----------
-    n_bars : int
-        How many.
-
-    Returns
-    -------
-    bytes
-        The file.
-    """
+    """Draw a PNG of bars of different heights, one for each environment."""
     pixels = np.full((_LOGO_SIZE, _LOGO_SIZE, 3), 255, dtype=np.uint8)
     edges = np.linspace(20, _LOGO_SIZE - 20, n_bars + 1).astype(int)
     for place, (left, right) in enumerate(pairwise(edges.tolist())):

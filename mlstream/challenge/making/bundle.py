@@ -29,55 +29,24 @@ ENVIRONMENT, ROW_ID = "environment", "row_id"
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """Rows with labels.
+    """Rows with labels."""
 
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n_samples, n_features)
-        Features, as contestants see them.
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Labels; NaN where unknown.
-    environment : ndarray of int64, shape (n_samples,)
-        Number of each row's environment, from 1.
-    """
-
-    X: Features
-    Y: Indicator
-    environment: npt.NDArray[np.int64]
+    X: Features  # As contestants see them.
+    Y: Indicator  # NaN where unknown.
+    environment: npt.NDArray[np.int64]  # Number of each row's environment, from 1.
 
 
 @dataclass(frozen=True, eq=False)
 class HiddenRows:
-    """Rows without labels, of all hidden environments.
+    """Rows without labels, of all hidden environments."""
 
-    Parameters
-    ----------
-    keys : ndarray of uint64, shape (n_samples,)
-        Key of each row, ascending.
-    X : ndarray or csr_array of shape (n_samples, n_features)
-        Features, as contestants see them.
-    """
-
-    keys: Keys
-    X: Features
+    keys: Keys  # Ascending.
+    X: Features  # As contestants see them.
 
 
 def write_bundle(folder: Path, card: PublicCard, training: TrainingRows, hidden: HiddenRows) -> None:
     """Write the files of a bundle into an empty folder.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    card : PublicCard
-        What contestants are told.
-    training : TrainingRows
-        Rows with labels.
-    hidden : HiddenRows
-        Rows without.
-
-    Notes
-    -----
     Sparse rows are written as NPZ and ARFF; dense ones also as CSV and Parquet.
     """
     _write_npz(folder / "train.npz", training.X, {"Y": training.Y, ENVIRONMENT: training.environment})

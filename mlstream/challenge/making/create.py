@@ -46,35 +46,13 @@ def create_challenge(
 ) -> Manifest:
     """Make the organiser's folder and the bundle for contestants; both are complete, or both are absent.
 
-    Parameters
-    ----------
-    stream : Stream
-        The stream; its tasks are the environments.
-    config_file : Path
-        The rules. Without roles in them, roles are those on the card of the stream.
-    folder : Path
-        The organiser's folder, to be made: readable by its owner only.
-    bundle : Path
-        The bundle, to be made; neither folder may lie in the other.
-    clock : callable
-        The time of the creation.
-    force : bool
-        Accept hidden environments of fewer than `min_rows` rows.
-    salt : bytes, optional
-        Key of row names and codes, drawn by the system if None; tests pass it.
+    The tasks of the stream are the environments. Without roles in the rules, roles are those on the card of the stream.
+    The organiser's folder is readable by its owner only. `clock` gives the time of the creation. `force` accepts hidden
+    environments of fewer than `min_rows` rows. `salt`, the key of row names and codes, is drawn by the system if None;
+    tests pass it.
 
-    Returns
-    -------
-    Manifest
-        What was made.
-
-    Raises
-    ------
-    FileExistsError
-        If one of the folders exists.
-    ValueError
-        If a role lacks environments, a hidden environment is too small, no label has both classes in every hidden
-        environment, or a folder lies in the other.
+    Raises FileExistsError if one of the folders exists; ValueError if a role lacks environments, a hidden environment
+    is too small, no label has both classes in every hidden environment, or a folder lies in the other.
     """
     require_apart(folder, bundle)
     rules = read_bounded(config_file, MAX_FILE_BYTES)
@@ -100,39 +78,15 @@ def create_challenge(
 
 
 def fill_bundle(folder: Path, stream: Stream, config: ChallengeConfig, plan: Plan, keys: Sequence[Keys]) -> None:
-    """Write the bundle for contestants into an empty folder.
+    """Write the bundle for contestants into an empty folder; `plan` comes from `make_plan`.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    stream : Stream
-        The stream.
-    config : ChallengeConfig
-        The rules.
-    plan : Plan
-        What `make_plan` made of both.
-    keys : sequence of ndarray of uint64
-        Keys of the rows of each hidden environment.
+    `keys` are those of the rows of each hidden environment.
     """
     write_bundle(folder, _describe(stream, config, plan), _training_rows(plan), _hidden_rows(plan, keys))
 
 
 def advise(stream: Stream, manifest: Manifest) -> list[str]:
-    """List what an organiser should know about a challenge that can be run as it is.
-
-    Parameters
-    ----------
-    stream : Stream
-        The stream.
-    manifest : Manifest
-        What was made of it.
-
-    Returns
-    -------
-    list of str
-        One line each.
-    """
+    """List what an organiser should know about a challenge that can be run as it is, one line each."""
     found = []
     if manifest.truth_is_public:
         found.append(

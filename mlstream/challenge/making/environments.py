@@ -21,30 +21,14 @@ _PRECEDENCE: tuple[EnvironmentRole, ...] = ("unseen", "test", "validation", "in-
 
 @dataclass(frozen=True, eq=False)
 class Environment:
-    """All rows of one environment.
+    """All rows of one environment."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the task in the stream.
-    role : {"train", "in-distribution", "validation", "test", "unseen"}
-        What the rows are for.
-    X : ndarray or csr_array of shape (n_samples, n_features)
-        Features.
-    Y : ndarray of uint8, shape (n_samples, n_labels)
-        Labels; 0 where `mask` is False.
-    mask : ndarray of bool, shape (n_samples, n_labels)
-        Cells that count: the label is known, and belongs to the task.
-    row_ids : ndarray of int64, shape (n_samples,)
-        Index of each row in the table that the stream was made from.
-    """
-
-    name: str
+    name: str  # Of the task in the stream.
     role: EnvironmentRole
     X: Features
-    Y: Indicator
-    mask: Mask
-    row_ids: Index
+    Y: Indicator  # Labels, (n_samples, n_labels); 0 where `mask` is False.
+    mask: Mask  # Cells that count: the label is known, and belongs to the task.
+    row_ids: Index  # Index of each row in the table that the stream was made from.
 
     def __len__(self) -> int:
         return len(self.row_ids)
@@ -62,29 +46,12 @@ class Environment:
 def gather_environments(
     stream: Stream, roles: Mapping[str, EnvironmentRole], *, in_distribution: bool = False
 ) -> list[Environment]:
-    """Collect the rows of each environment that has a role.
+    """Collect the rows of each environment, a task with a role; tasks without one are left out.
 
-    Parameters
-    ----------
-    stream : Stream
-        The stream; an environment is a task of it.
-    roles : mapping of str to str
-        Role of each task by name: "train", "validation", "test" or "unseen"; tasks without one are left out.
-    in_distribution : bool
-        Hide the evaluation rows of training environments, as environments of the role "in-distribution"; else they are
-        training rows.
-
-    Returns
-    -------
-    list of Environment
-        In the order of the tasks; all rows of a task, learning rows first. No row is in two of them: one that several
-        tasks share stays in the one whose role comes first in "unseen", "test", "validation", "in-distribution",
-        "train".
-
-    Raises
-    ------
-    ValueError
-        If a name is no task of the stream, or an environment is left without a row.
+    The evaluation rows of training environments are training rows, or with `in_distribution` hidden, as environments of
+    the role "in-distribution". Environments are in the order of the tasks, with learning rows first. A row is in one
+    only: one that several tasks share stays in the one whose role comes first in "unseen", "test", "validation",
+    "in-distribution", "train". A ValueError is raised if a name is not a task, or an environment is left without a row.
     """
     names = [task.name for task in stream.tasks]
     for name in roles:

@@ -19,37 +19,14 @@ MAX_CATEGORIES = 32
 
 
 def keyed_digest(salt: bytes, *parts: str | int) -> bytes:
-    """Digest a text under a key: HMAC-SHA256 (RFC 2104) of the parts.
-
-    Parameters
-    ----------
-    salt : bytes
-        The key.
-    parts : str or int
-        What is digested; a number and its text differ.
-
-    Returns
-    -------
-    bytes
-        32 bytes.
-    """
+    """Digest a text under a key: HMAC-SHA256 (RFC 2104) of the parts, of which a number and its text differ."""
     return hmac.digest(salt, repr(parts).encode(), "sha256")
 
 
 def key_rows(salt: bytes, row_ids: Index) -> Keys:
     """Compute the public key of each row: the first 64 bits of its keyed digest.
 
-    Parameters
-    ----------
-    salt : bytes
-        The key of the challenge.
-    row_ids : ndarray of int64, shape (n_samples,)
-        Index of each row in the table.
-
-    Returns
-    -------
-    ndarray of uint64, shape (n_samples,)
-        The keys.
+    `salt` is the key of the challenge; `row_ids` are positions in the table.
     """
     digests = b"".join(keyed_digest(salt, "row", row)[:_KEY_BYTES] for row in row_ids.tolist())
     return np.frombuffer(digests, dtype=">u8").astype(np.uint64)
@@ -57,17 +34,10 @@ def key_rows(salt: bytes, row_ids: Index) -> Keys:
 
 @dataclass(frozen=True, eq=False)
 class FeatureHiding:
-    """How the features of a challenge are renamed, permuted and coded again.
+    """How the features of a challenge are renamed, permuted and coded again."""
 
-    Parameters
-    ----------
-    order : ndarray of int64, shape (n_features,)
-        Column of the stream that stands at each place of the bundle.
-    codes : mapping of int to (ndarray, ndarray)
-        Of each categorical column of the stream: its values, ascending, and the code of each.
-    """
-
-    order: Index
+    order: Index  # Column of the stream that stands at each place of the bundle.
+    # Of each categorical column of the stream: its values, ascending, and the code of each.
     codes: dict[int, tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]]
 
     @property
@@ -90,23 +60,11 @@ class FeatureHiding:
 
 
 def hide_features(salt: bytes, X: Sequence[Features], categorical: Sequence[int] | None) -> FeatureHiding:
-    """Draw how features are hidden, the same for all environments.
+    """Draw how features are hidden, the same for all environments: the permutation, and new codes of categories.
 
-    Parameters
-    ----------
-    salt : bytes
-        The key of the challenge.
-    X : sequence of ndarray or csr_array of shape (n_samples, n_features)
-        Features of every environment.
-    categorical : sequence of int or None
-        Columns whose values are categories without an order. If None, those that hold whole numbers only, of 3 to 32
-        values; of two, a new code would be the same column or its complement. Sparse features are never coded again:
-        zeros would become stored values.
-
-    Returns
-    -------
-    FeatureHiding
-        The permutation, and the new codes of categories: whole numbers from 0, in the order of keyed digests.
+    Codes are whole numbers from 0, in the order of keyed digests. If `categorical` is None, columns that hold whole
+    numbers only, of 3 to 32 values, are categories; of two, a new code would be the same column or its complement.
+    Sparse features are never coded again: zeros would become stored values.
     """
     n_features = X[0].shape[1]
     order = np.array(

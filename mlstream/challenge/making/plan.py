@@ -20,55 +20,23 @@ _ROLES: tuple[EnvironmentRole, ...] = ("train", "validation", "test", "unseen")
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Rows with their roles, and how they are hidden.
+    """Rows with their roles, and how they are hidden."""
 
-    Parameters
-    ----------
-    salt : bytes
-        Key of row names and codes.
-    training, hidden : list of Environment
-        The environments: those to learn from in the order of their public numbers, the others in that of the tasks.
-    scored : ndarray of int64
-        Labels that are scored, by index.
-    hiding : FeatureHiding
-        How features are renamed, permuted and coded.
-    n_identical, n_dropped : int
-        Hidden rows with the features of a training row: those that stay, and those that were left out.
-    """
-
-    salt: bytes
-    training: list[Environment]
-    hidden: list[Environment]
-    scored: Index
+    salt: bytes  # Key of row names and codes.
+    training: list[Environment]  # In the order of their public numbers.
+    hidden: list[Environment]  # In the order of the tasks.
+    scored: Index  # Labels that are scored, by index.
     hiding: FeatureHiding
-    n_identical: int
-    n_dropped: int
+    n_identical: int  # Hidden rows with the features of a training row that stay.
+    n_dropped: int  # Hidden rows with the features of a training row that were left out.
 
 
 def make_plan(stream: Stream, config: ChallengeConfig, salt: bytes, *, force: bool) -> Plan:
     """Decide what a challenge holds; the same arguments lead to the same plan.
 
-    Parameters
-    ----------
-    stream : Stream
-        The stream.
-    config : ChallengeConfig
-        The content of challenge.toml.
-    salt : bytes
-        Key of row names and codes.
-    force : bool
-        Accept hidden environments of fewer than `min_rows` rows.
-
-    Returns
-    -------
-    Plan
-        The rows and how they are hidden.
-
-    Raises
-    ------
-    ValueError
-        If a role lacks environments, a hidden environment is too small, or no label has both classes in every hidden
-        environment.
+    `salt` is the key of row names and codes. `force` accepts hidden environments of fewer than `min_rows` rows. A
+    ValueError is raised if a role lacks environments, a hidden environment is too small, or no label has both classes
+    in every hidden environment.
     """
     roles = _find_roles(stream, config)
     environments = gather_environments(stream, roles, in_distribution=config.in_distribution_score)

@@ -18,18 +18,7 @@ _METRICS = {
 
 
 def format_rules(card: PublicCard) -> str:
-    """Write the rules as Markdown.
-
-    Parameters
-    ----------
-    card : PublicCard
-        The challenge.
-
-    Returns
-    -------
-    str
-        The text of RULES.md.
-    """
+    """Write the rules as Markdown, the text of RULES.md."""
     return "\n".join([*_task(card), "", *_submissions(card), "", *_ranking(card), "", *_terms(card), ""])
 
 

@@ -20,24 +20,8 @@ from mlstream.formats import load
 def verify_challenge(folder: Path, bundle: Path | None = None) -> list[str]:
     """Compare the organiser's folder, and the bundle, with what `create` makes of the stream.
 
-    Parameters
-    ----------
-    folder : Path
-        The organiser's folder.
-    bundle : Path, optional
-        The bundle, or a copy of it.
-
-    Returns
-    -------
-    list of str
-        What differs, one line each; empty where all is as it was made.
-
-    Raises
-    ------
-    PermissionError
-        If others can read the organiser's folder.
-    ValueError
-        If its manifest or configuration cannot be read.
+    The result has one line for each difference. Raises PermissionError if others can read the organiser's folder,
+    ValueError if its manifest or configuration cannot be read.
     """
     require_private(folder)
     place = OrganiserFolder(folder)

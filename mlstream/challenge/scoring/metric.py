@@ -21,47 +21,17 @@ _THRESHOLD = 0.5
 
 @dataclass(frozen=True)
 class ChallengeMetric:
-    """A metric of one environment, and how scores compare.
+    """A metric of one environment, and how scores compare."""
 
-    Parameters
-    ----------
-    name : str
-        Its name in `metrics`.
-    lower_is_better : bool
-        The direction.
-    function : callable
-        Of truth, probabilities, mask, eps and k.
-    """
-
-    name: MetricName
+    name: MetricName  # Its name in `metrics`.
     lower_is_better: bool
-    function: _Function
+    function: _Function  # Of truth, probabilities, mask, eps and k.
 
     def score(self, truth: Array, prob: Array, mask: Array, *, eps: float, k: int = 1) -> float:
-        """Score the predictions of one environment.
+        """Score the predictions of one environment; arrays are (n_samples, n_labels), `mask` the cells that count.
 
-        Parameters
-        ----------
-        truth : ndarray of shape (n_samples, n_labels)
-            True labels: 0, 1, or NaN where unknown.
-        prob : ndarray of float, shape (n_samples, n_labels)
-            Predicted probabilities.
-        mask : ndarray of bool, shape (n_samples, n_labels)
-            Cells that count.
-        eps : float
-            Probabilities are clipped to [eps, 1 - eps] by `nce`.
-        k : int
-            Of `precision_at_k`.
-
-        Returns
-        -------
-        float
-            The score.
-
-        Raises
-        ------
-        ValueError
-            If the metric is not defined on these labels.
+        True labels are 0, 1, or NaN where unknown. Probabilities are clipped to [eps, 1 - eps] by `nce`; `k` is for
+        `precision_at_k`. A ValueError is raised if the metric is not defined on these labels.
         """
         return float(self.function(truth, prob, mask, eps, k))
 
@@ -79,28 +49,7 @@ class ChallengeMetric:
 
 
 def metric_of(name: str) -> ChallengeMetric:
-    """Return the metric of a name.
-
-    Parameters
-    ----------
-    name : str
-        One of `METRIC_NAMES`.
-
-    Returns
-    -------
-    ChallengeMetric
-        Function and direction.
-
-    Raises
-    ------
-    ValueError
-        If there is no such metric.
-
-    Examples
-    --------
-    >>> metric_of("nce").lower_is_better, metric_of("nce").worst([-0.5, 0.25])
-    (True, 0.25)
-    """
+    """Return the metric of a name in `METRIC_NAMES`; a ValueError is raised for any other."""
     if name not in _METRICS:
         raise ValueError(f"metric must be one of {', '.join(_METRICS)}. Got {name!r} instead.")
     return _METRICS[name]

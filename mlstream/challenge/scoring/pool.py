@@ -21,12 +21,7 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 class ScoringPool:
     """Processes that score submissions of one challenge; safe to use from several threads.
 
-    Parameters
-    ----------
-    folder : OrganiserFolder
-        The organiser's folder.
-    n_processes : int
-        How many may run at once.
+    At most `n_processes` run at once.
     """
 
     def __init__(self, folder: OrganiserFolder, n_processes: int = 1) -> None:
@@ -40,14 +35,8 @@ class ScoringPool:
     def score_public(self, sha256: str, name: str) -> PublicScores:
         """Score a stored file on validation.
 
-        Raises
-        ------
-        InvalidSubmission
-            If the file is no submission.
-        ScoringFailed
-            If the process died, or the files of the challenge are damaged.
-        StateFailed
-            If the disk fails while they are read.
+        Raises InvalidSubmission if the file is not a submission; ScoringFailed if the process died, or the files of the
+        challenge are damaged; StateFailed if the disk fails while they are read.
         """
         return cast(PublicScores, self._request(kind="public", sha256=sha256, name=name))
 

@@ -28,21 +28,10 @@ _NICENESS = 10
 
 
 def serve(scorer: Scorer, folder: OrganiserFolder, requests: Iterator[str]) -> Iterator[str]:
-    """Yield a reply for each request.
+    """Yield a reply for each request, both as JSON.
 
-    Parameters
-    ----------
-    scorer : Scorer
-        Truth and rules of the challenge.
-    folder : OrganiserFolder
-        The organiser's folder.
-    requests : iterator of str
-        JSON: ``kind`` ("public" or "final"), ``sha256`` of the file, and ``name`` for errors.
-
-    Yields
-    ------
-    str
-        JSON: ``scores``, or ``invalid`` with a line, or ``disk`` with the file that could not be read, or ``failed``.
+    A request has ``kind`` ("public" or "final"), ``sha256`` of the file, and ``name`` for errors. A reply has
+    ``scores``, or ``invalid`` with a line, or ``disk`` with the file that could not be read, or ``failed``.
     """
     for request in requests:
         try:

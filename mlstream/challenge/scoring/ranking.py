@@ -17,23 +17,12 @@ _LEVELS = (2.5, 97.5)
 
 
 class Candidate(NamedTuple):
-    """A final score of a selected submission.
-
-    Parameters
-    ----------
-    team : str
-        Name of the team.
-    submission : int
-        Number of the submission; earlier ones have lower numbers.
-    score : float
-        Its unrounded score.
-    resamples : sequence of float or None
-        The score on rows drawn with replacement, the same rows for all; None where it is not defined.
-    """
+    """A final score of a selected submission."""
 
     team: str
-    submission: int
-    score: float
+    submission: int  # Earlier ones have lower numbers.
+    score: float  # Unrounded.
+    # The score on rows drawn with replacement, the same rows for all; None where undefined.
     resamples: Sequence[float | None]
 
 
@@ -71,20 +60,9 @@ class FinalRanking(BaseModel):
 
 
 def rank_teams(candidates: Iterable[Candidate], metric: ChallengeMetric) -> tuple[RankedTeam, ...]:
-    """Rank teams by their best score, and of equal scores by the earlier submission.
+    """Rank teams by their best score, and of equal scores by the earlier submission; best first.
 
-    Parameters
-    ----------
-    candidates : iterable of Candidate
-        The selected submissions of all teams; of several, a team's best one counts.
-    metric : ChallengeMetric
-        The direction.
-
-    Returns
-    -------
-    tuple of RankedTeam
-        Best first. Two teams are tied within noise if the bootstrap interval of 95 % of the difference of their scores
-        holds 0.
+    Two teams are tied within noise if the bootstrap interval of 95 % of the difference of their scores holds 0.
     """
 
     def key(one: Candidate) -> tuple[float, int]:

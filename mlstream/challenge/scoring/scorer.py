@@ -20,50 +20,25 @@ N_RESAMPLES = 200
 
 
 class PublicScores(TypedDict):
-    """Scores that a team gets a rounded form of.
+    """Scores that a team gets a rounded form of."""
 
-    Parameters
-    ----------
-    validation : float
-        Mean over the validation environments.
-    in_distribution : float or None
-        Mean over the held-out rows of training environments; None where the rules do not want it.
-    """
-
-    validation: float
+    validation: float  # Mean over the validation environments.
+    # Mean over the held-out rows of training environments; None unless the rules want it.
     in_distribution: float | None
 
 
 class FinalScores(TypedDict):
-    """Scores of a selected submission.
+    """Scores of a selected submission."""
 
-    Parameters
-    ----------
-    test : float
-        Mean over the test environments.
-    unseen : float or None
-        Worst of the environments never seen; None without such environments.
-    environments : dict of str to float
-        The score of each environment of both roles, by public name.
-    test_resamples, unseen_resamples : list of float
-        The same as `test` and `unseen`, on rows drawn with replacement.
-    """
-
-    test: float
-    unseen: float | None
-    environments: dict[str, float]
-    test_resamples: list[float | None]
-    unseen_resamples: list[float | None]
+    test: float  # Mean over the test environments.
+    unseen: float | None  # Worst of the environments never seen; None without such environments.
+    environments: dict[str, float]  # The score of each environment of both roles, by public name.
+    test_resamples: list[float | None]  # As `test`, on rows drawn with replacement.
+    unseen_resamples: list[float | None]  # As `unseen`, on rows drawn with replacement.
 
 
 class Scorer:
-    """Truth and rules of one challenge, read when they are first needed.
-
-    Parameters
-    ----------
-    folder : OrganiserFolder
-        The organiser's folder.
-    """
+    """Truth and rules of one challenge, read when they are first needed."""
 
     def __init__(self, folder: OrganiserFolder) -> None:
         self._folder = folder
@@ -86,17 +61,9 @@ class Scorer:
         return SubmissionLayout(keys, self.manifest.scored_names, self.config.max_bytes)
 
     def score_public(self, prob: Probabilities) -> PublicScores:
-        """Score a submission on the validation environments; the truth of no other is read.
+        """Score a submission on the validation environments, unrounded; the truth of no other is read.
 
-        Parameters
-        ----------
-        prob : ndarray of float64, shape (n_hidden, n_labels)
-            Probabilities in the order of the layout.
-
-        Returns
-        -------
-        PublicScores
-            Unrounded scores.
+        `prob` is (n_hidden, n_labels), in the order of the layout.
         """
         trained = self.manifest.of_role("in-distribution") if self.config.in_distribution_score else []
         eps = self.config.eps_public
@@ -106,17 +73,9 @@ class Scorer:
         )
 
     def score_final(self, prob: Probabilities) -> FinalScores:
-        """Score a submission on the test environments and on those never seen.
+        """Score a submission on the test environments and on those never seen, unrounded.
 
-        Parameters
-        ----------
-        prob : ndarray of float64, shape (n_hidden, n_labels)
-            Probabilities in the order of the layout.
-
-        Returns
-        -------
-        FinalScores
-            Unrounded scores.
+        `prob` is (n_hidden, n_labels), in the order of the layout.
         """
         eps = self.config.eps_final
         test, unseen = self._scores("test", prob, eps), self._scores("unseen", prob, eps)

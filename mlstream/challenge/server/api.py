@@ -92,13 +92,7 @@ def host_of(request: Request) -> Host:
 
 
 def token_of(credentials: HTTPAuthorizationCredentials | None) -> str:
-    """Return the token of a request.
-
-    Raises
-    ------
-    UnknownToken
-        If it has none.
-    """
+    """Return the token of a request; UnknownToken is raised if it has none."""
     if credentials is None:
         raise UnknownToken("A token must be sent as `Authorization: Bearer TOKEN`. Got no such header.")
     return credentials.credentials

@@ -26,18 +26,7 @@ _PAYLOAD_TOO_LARGE, _UNPROCESSABLE, _SERVER_ERROR = 413, 422, 500
 
 
 def build_app(host: Host) -> Guard:
-    """Build the application of a challenge.
-
-    Parameters
-    ----------
-    host : Host
-        The challenge, and how it is offered.
-
-    Returns
-    -------
-    ASGI application
-        For any server of ASGI; `serve` runs it in uvicorn.
-    """
+    """Build the application of a challenge, for any server of ASGI; `serve` runs it in uvicorn."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

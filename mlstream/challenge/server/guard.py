@@ -30,16 +30,10 @@ HEADERS = {
 
 
 class Guard:
-    """An application around another: refuses, limits, and adds the headers of security.
+    """An application around another, which refuses, limits, and adds the headers of security.
 
-    Parameters
-    ----------
-    app : ASGI application
-        The other.
-    names : frozenset of str
-        Hosts that it may be asked for, besides those of this machine (against DNS rebinding).
-    max_bytes : int
-        Most bytes of a submission.
+    `names` are hosts that it may be asked for, besides those of this machine (against DNS rebinding). `max_bytes` is
+    the limit of a submission.
     """
 
     def __init__(self, app: ASGIApp, *, names: frozenset[str], max_bytes: int) -> None:

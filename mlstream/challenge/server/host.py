@@ -24,18 +24,9 @@ _LOG = logging.getLogger(__name__)
 class Host:
     """A challenge as a server offers it.
 
-    Parameters
-    ----------
-    challenge : Challenge
-        The challenge.
-    bundle : Path or None
-        The public bundle, whose files can then be downloaded.
-    names : frozenset of str
-        Names under which the server may be asked for, besides those of this machine.
-    is_encrypted : bool
-        Whether what travels is encrypted, here or by a proxy: cookies are then kept from plain connections.
-    n_scoring : int
-        How many submissions are scored at once.
+    The files of the public bundle, if there is one, can be downloaded. `names` are those under which the server may be
+    asked for, besides those of this machine. If what travels is encrypted, here or by a proxy (`is_encrypted`), cookies
+    are kept from plain connections. `n_scoring` is how many submissions are scored at once.
     """
 
     def __init__(
@@ -105,19 +96,9 @@ def list_bundle(bundle: Path) -> list[Path]:
 
 
 def require_bundle(bundle: Path, expected_sha256: str) -> None:
-    """Refuse a folder that is not the bundle of a challenge as it was made.
+    """Raise a ValueError for a folder that is not the bundle of a challenge as it was made.
 
-    Parameters
-    ----------
-    bundle : Path
-        The folder.
-    expected_sha256 : str
-        Hash of its SHA256SUMS, from the manifest.
-
-    Raises
-    ------
-    ValueError
-        If it is not the bundle of the challenge, or a file has changed.
+    `expected_sha256` is the hash of its SHA256SUMS, from the manifest.
     """
     if not is_list_of(bundle, expected_sha256):
         raise ValueError(f"{bundle} must be the bundle of this challenge, as `create` made it. Got another {SUMS}.")

@@ -21,21 +21,10 @@ Steps = Sequence[tuple[datetime, float]]
 
 
 def draw_history(history: Mapping[str, Steps], now: datetime, *, lower_is_better: bool) -> str:
-    """Draw the best score of each team as steps over time.
+    """Draw the best score of each team as steps over time, as an SVG element, empty if there is no score.
 
-    Parameters
-    ----------
-    history : mapping of str to sequence of (datetime, float)
-        Name of the team -> times at which its best score improved, and the scores.
-    now : datetime
-        The right end.
-    lower_is_better : bool
-        The direction of scores: better ones are higher up.
-
-    Returns
-    -------
-    str
-        An SVG element; empty if there is no score. At most eight teams, the best ones.
+    `history` has, by team, the times at which the best score improved, and the scores; `now` is the right end. Better
+    scores are higher up. At most eight teams, the best ones, are drawn.
     """
     sign = -1 if lower_is_better else 1
     best = sorted(history, key=lambda team: -sign * history[team][-1][1])[:MAX_TEAMS]

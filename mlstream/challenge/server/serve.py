@@ -25,28 +25,14 @@ _N_SCORING = os.cpu_count() or 1
 
 @dataclass(frozen=True)
 class Address:
-    """Address at which a server listens.
-
-    Parameters
-    ----------
-    host : str
-        Address. Beyond this machine, what travels must be encrypted.
-    port : int
-        Port; 0 takes a free one.
-    names : tuple of str
-        Names of the host in addresses, besides those of this machine and `host`.
-    certificate, key : Path, optional
-        Certificate and its key, as PEM files.
-    behind_tls_proxy : bool
-        Whether a proxy of the organiser encrypts, and forwards to this server.
-    """
+    """Address at which a server listens; beyond this machine, what travels must be encrypted."""
 
     host: str = "127.0.0.1"
-    port: int = 8000
-    names: tuple[str, ...] = ()
-    certificate: Path | None = None
+    port: int = 8000  # 0 takes a free one.
+    names: tuple[str, ...] = ()  # Names of the host in addresses, besides those of this machine and `host`.
+    certificate: Path | None = None  # A PEM file, as the key.
     key: Path | None = None
-    behind_tls_proxy: bool = False
+    behind_tls_proxy: bool = False  # Whether a proxy of the organiser encrypts, and forwards to this server.
 
     @property
     def is_encrypted(self) -> bool:
@@ -64,25 +50,9 @@ def serve(
 ) -> None:
     """Serve a challenge until it is interrupted.
 
-    Parameters
-    ----------
-    folder : path
-        The organiser's folder.
-    bundle : path, optional
-        The bundle, for its files to be downloaded.
-    at : Address
-        Where to listen, and how what travels is encrypted.
-    new_token : bool
-        Replace the organiser's token.
-    say : callable
-        Takes each line for the organiser: the address, and a new token.
-
-    Raises
-    ------
-    ValueError
-        If tokens would travel in clear, or the bundle is not that of the challenge.
-    BlockingIOError
-        If another server runs on the folder.
+    With the bundle, its files can be downloaded. `say` takes each line for the organiser: the address, and a new token.
+    Raises ValueError if tokens would travel in clear, or the bundle is not that of the challenge; BlockingIOError if
+    another server runs on the folder.
     """
     _require_encryption(at)
     with _only_server(Path(folder)), Challenge.open(folder, n_processes=_N_SCORING) as challenge:

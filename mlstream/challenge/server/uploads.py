@@ -23,10 +23,7 @@ _TYPES = frozenset({"", "application/octet-stream", "text/csv", "application/gzi
 async def reserve_body(host: Host, request: Request, token: str) -> Reservation:
     """Reserve a query for the file that is the body of a request.
 
-    Raises
-    ------
-    ChallengeError
-        As `Challenge.reserve`; also if the type of the content is not that of a submission.
+    Raises ChallengeError as `Challenge.reserve` does, and if the type of the content is not that of a submission.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in _TYPES:

@@ -10,8 +10,6 @@ _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 def say_span(span: timedelta) -> str:
     """Write a span of time in its largest two units.
 
-    Examples
-    --------
     >>> say_span(timedelta(hours=5, minutes=1)), say_span(timedelta(seconds=20)), say_span(timedelta(days=2))
     ('5 hours and 1 minute', 'less than a minute', '2 days')
     """
@@ -24,12 +22,5 @@ def say_span(span: timedelta) -> str:
 
 
 def say_time(time: datetime) -> str:
-    """Write a time in UTC, to the minute.
-
-    Examples
-    --------
-    >>> from datetime import UTC
-    >>> say_time(datetime(2026, 3, 1, 9, 5, tzinfo=UTC))
-    '2026-03-01 09:05 UTC'
-    """
+    """Write a time in UTC, to the minute: 2026-03-01 09:05 UTC."""
     return f"{time:%Y-%m-%d %H:%M} UTC"

@@ -27,21 +27,9 @@ _SAME_RATIO = 1e-2
 
 
 def audit_challenge(state: Reading, folder: OrganiserFolder, head: str | None = None) -> AuditReport:
-    """Check the state of a challenge.
+    """Check the state of a challenge: what is wrong, and what looks like an attack.
 
-    Parameters
-    ----------
-    state : Reading
-        The state.
-    folder : OrganiserFolder
-        The organiser's folder.
-    head : str, optional
-        Hash of an event that the log once ended with, from an earlier audit, and must still hold.
-
-    Returns
-    -------
-    AuditReport
-        What is wrong, and what looks like an attack.
+    `head` is the hash of an event that the log once ended with, from an earlier audit, and must still hold.
     """
     last = state.last_event()
     checks = (
@@ -57,18 +45,7 @@ def audit_challenge(state: Reading, folder: OrganiserFolder, head: str | None = 
 
 
 def looks_like_decoding(prob: Probabilities) -> str | None:
-    """Return why a submission looks as if it were made to learn labels from its score, or None.
-
-    Parameters
-    ----------
-    prob : ndarray of float64
-        Probabilities.
-
-    Returns
-    -------
-    str or None
-        The reason.
-    """
+    """Return why a submission looks as if it were made to learn labels from its score, or None."""
     others = prob[prob != 0.5]
     if others.size and others.size < (1 - _MOST) * prob.size:
         return f"{1 - others.size / prob.size:.0%} of its probabilities are 0.5"

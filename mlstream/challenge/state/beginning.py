@@ -11,19 +11,9 @@ from mlstream.challenge.state.store import Store
 
 
 def begin_state(folder: OrganiserFolder, now: datetime) -> None:
-    """Make the empty state of a challenge, once its files are there.
+    """Make the empty state of a challenge, once its rules, manifest and truth are there.
 
-    Parameters
-    ----------
-    folder : OrganiserFolder
-        The organiser's folder, with rules, manifest and truth.
-    now : datetime
-        The time.
-
-    Raises
-    ------
-    FileExistsError
-        If there is a state: a budget is never set back.
+    A FileExistsError is raised if there is a state: a budget is never set back.
     """
     make_private(folder.scratch)
     names = [folder.config, folder.manifest, *sorted(folder.truth.iterdir())]

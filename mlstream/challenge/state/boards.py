@@ -25,20 +25,7 @@ class _Best(NamedTuple):
 
 
 def make_board(state: Reading, config: ChallengeConfig) -> tuple[BoardRow, ...]:
-    """Return the public board: teams by their best reported score, then by the earlier submission.
-
-    Parameters
-    ----------
-    state : Reading
-        The state.
-    config : ChallengeConfig
-        The rules.
-
-    Returns
-    -------
-    tuple of BoardRow
-        Teams with a score, best first.
-    """
+    """Return the public board: teams with a score, by their best reported score, then by the earlier submission."""
     roots, names, metric = roots_of(state), names_of(state), metric_of(config.metric)
     best: dict[str, _Best] = {}
     counts: dict[str, int] = {}
@@ -61,21 +48,9 @@ def make_board(state: Reading, config: ChallengeConfig) -> tuple[BoardRow, ...]:
 def make_history(
     state: Reading, config: ChallengeConfig, teams: Collection[str] | None = None
 ) -> dict[str, list[tuple[datetime, float]]]:
-    """Return the times at which each team's best reported score improved, and to what.
+    """Return the times at which each team's best reported score improved, in order, and the scores.
 
-    Parameters
-    ----------
-    state : Reading
-        The state.
-    config : ChallengeConfig
-        The rules.
-    teams : collection of str, optional
-        Names of the teams; all by default.
-
-    Returns
-    -------
-    dict of str to list
-        Name of the team -> pairs of time and score, in order.
+    `teams` are names; all by default.
     """
     roots, names, metric = roots_of(state), names_of(state), metric_of(config.metric)
     members = [team for team, root in roots.items() if teams is None or names[root] in teams]
@@ -92,24 +67,7 @@ def make_history(
 
 
 def make_status(state: Reading, config: ChallengeConfig, team: str, now: datetime) -> TeamStatus:
-    """Return what a team may know of itself.
-
-    Parameters
-    ----------
-    state : Reading
-        The state.
-    config : ChallengeConfig
-        The rules.
-    team : str
-        Its id.
-    now : datetime
-        The time.
-
-    Returns
-    -------
-    TeamStatus
-        Budget, submissions and selection.
-    """
+    """Return what a team, by its id, may know of itself: budget, submissions and selection."""
     members = members_of(state, team)
     budget, selected = count_used(state, members, now, config), find_selected(state, config, team)
     rows = state.rows(
@@ -134,18 +92,7 @@ def make_status(state: Reading, config: ChallengeConfig, team: str, now: datetim
 
 
 def list_teams(state: Reading) -> tuple[TeamEntry, ...]:
-    """List all teams in the order in which they were made, those that were merged as one.
-
-    Parameters
-    ----------
-    state : Reading
-        The state.
-
-    Returns
-    -------
-    tuple of TeamEntry
-        Names, times and numbers of submissions.
-    """
+    """List all teams in the order in which they were made, those that were merged as one."""
     roots = roots_of(state)
     query = (
         "SELECT s.team, COUNT(c.submission) AS scored, COUNT(r.submission) AS invalid, COUNT(*) AS n FROM submissions "
@@ -166,22 +113,10 @@ def list_teams(state: Reading) -> tuple[TeamEntry, ...]:
 
 
 def find_selected(state: Reading, config: ChallengeConfig, team: str) -> tuple[int, ...]:
-    """Return the submissions of a team that count at the end.
+    """Return the submissions of a team, by its id, that count at the end.
 
-    Parameters
-    ----------
-    state : Reading
-        The state.
-    config : ChallengeConfig
-        The rules.
-    team : str
-        Its id.
-
-    Returns
-    -------
-    tuple of int
-        Those that it selected last, or the one with the best reported score, the earlier of equal ones; empty without a
-        score.
+    They are those that it selected last, or the one with the best reported score, the earlier of equal ones; empty
+    without a score.
     """
     members = members_of(state, team)
     chosen = state.first(
@@ -200,13 +135,7 @@ def find_selected(state: Reading, config: ChallengeConfig, team: str) -> tuple[i
 
 
 def require_selectable(state: Reading, config: ChallengeConfig, team: str, submissions: Sequence[int]) -> None:
-    """Refuse a selection of too many submissions, or of some that are not the team's or not scored.
-
-    Raises
-    ------
-    UnknownSubmission
-        The message states the rule.
-    """
+    """Raise UnknownSubmission for too many submissions, or for one that is not the team's or not scored."""
     if not 1 <= len(submissions) <= config.final_selections or len(set(submissions)) < len(submissions):
         raise UnknownSubmission(
             f"A selection must be of 1 to {config.final_selections} different submissions. Got {list(submissions)}."

@@ -12,27 +12,13 @@ from mlstream.challenge.state.store import Reading, marks
 
 
 class Budget(NamedTuple):
-    """The use of a team's budget today.
+    """The use of a team's budget today."""
 
-    Parameters
-    ----------
-    used : int
-        Queries, those included whose file has not been read yet.
-    waiting : int
-        Of these, queries whose file has not been read yet: one that turns out invalid costs nothing.
-    invalid : int
-        Files that were no submissions.
-    limit : int
-        Queries a day.
-    reset : datetime
-        When the next day begins.
-    """
-
-    used: int
-    waiting: int
-    invalid: int
-    limit: int
-    reset: datetime
+    used: int  # Queries, those included whose file has not been read yet.
+    waiting: int  # Queries whose file has not been read yet: one that turns out invalid costs nothing.
+    invalid: int  # Files that were not submissions.
+    limit: int  # Queries a day.
+    reset: datetime  # When the next day begins.
 
     @property
     def remaining(self) -> int:
@@ -41,24 +27,7 @@ class Budget(NamedTuple):
 
 
 def count_used(state: Reading, members: Sequence[str], now: datetime, config: ChallengeConfig) -> Budget:
-    """Count what the members of a team have sent on the day of a time.
-
-    Parameters
-    ----------
-    state : Reading
-        The state.
-    members : sequence of str
-        Ids of the teams that are one team now.
-    now : datetime
-        The time.
-    config : ChallengeConfig
-        The rules.
-
-    Returns
-    -------
-    Budget
-        The counts.
-    """
+    """Count what the members of a team, by the ids of the teams that are one now, have sent on the day of `now`."""
     row = state.rows(
         "SELECT COUNT(*), COUNT(r.submission), COUNT(c.submission) FROM submissions AS s "  # noqa: S608 - marks only
         "LEFT JOIN rejections AS r ON r.submission = s.id LEFT JOIN scores AS c ON c.submission = s.id "
@@ -71,13 +40,9 @@ def count_used(state: Reading, members: Sequence[str], now: datetime, config: Ch
 
 
 def require_budget(budget: Budget, config: ChallengeConfig) -> None:
-    """Refuse one more file.
+    """Raise BudgetSpent if all queries of the day are used, or as many files were invalid as may be.
 
-    Raises
-    ------
-    BudgetSpent
-        If all queries of the day are used, or as many files were invalid as may be; the message states the time of the
-        reset.
+    The message states the time of the reset.
     """
     reset = f"The next day begins at {budget.reset:%Y-%m-%d %H:%M} UTC"
     if budget.used >= budget.limit:

@@ -19,32 +19,16 @@ from mlstream.challenge.state.teams import names_of, roots_of
 
 
 class Selected(NamedTuple):
-    """A submission that counts at the end.
+    """A submission that counts at the end."""
 
-    Parameters
-    ----------
-    team : str
-        Id of the team.
-    submission : int
-        Its number.
-    sha256, file_name : str
-        The file.
-    """
-
-    team: str
+    team: str  # Its id.
     submission: int
     sha256: str
     file_name: str
 
 
 def require_end(config: ChallengeConfig, phase: Phase, *, early: bool) -> None:
-    """Refuse to close a challenge before the end that its rules name.
-
-    Raises
-    ------
-    PhaseClosed
-        If the phase is an earlier one; the message names the way out.
-    """
+    """Raise PhaseClosed, which names the way out, for closing a challenge before the end that its rules name."""
     last = "final" if config.final_ends else "selection" if config.development_ends else "development"
     order = ("registration", "development", "selection", "final", "published")
     if order.index(phase) < order.index(last) and not early:

@@ -12,27 +12,13 @@ GENESIS = "0" * 64
 
 
 class Event(NamedTuple):
-    """One event.
+    """One event."""
 
-    Parameters
-    ----------
-    id : int
-        Its number, from 1.
-    time : str
-        In UTC.
-    kind : str
-        The table that it added a row to.
-    content : str
-        The row, as JSON.
-    previous, hash : str
-        Hash of the event before, and its own.
-    """
-
-    id: int
-    time: str
-    kind: str
-    content: str
-    previous: str
+    id: int  # From 1.
+    time: str  # In UTC.
+    kind: str  # The table that it added a row to.
+    content: str  # The row, as JSON.
+    previous: str  # Hash of the event before.
     hash: str
 
 
@@ -44,18 +30,7 @@ def next_event(last: Event | None, time: str, kind: str, row: Mapping[str, Any])
 
 
 def check_chain(events: Iterable[Event]) -> Iterator[str]:
-    """Check the hashes of all events, first to last.
-
-    Parameters
-    ----------
-    events : iterable of Event
-        In the order of their numbers.
-
-    Yields
-    ------
-    str
-        What is wrong, one line for each event.
-    """
+    """Check the hashes of all events, first to last, and yield a line for each that is wrong."""
     number, previous = 0, GENESIS
     for event in events:
         number += 1

@@ -11,23 +11,11 @@ from mlstream.challenge.state.store import Reading
 
 
 def phase_of(state: Reading, config: ChallengeConfig, now: datetime) -> Phase:
-    """Return the phase at a time.
+    """Return the phase at a time; once closing has begun, there is no way back.
 
-    Parameters
-    ----------
-    state : Reading
-        The state: once closing has begun, there is no way back.
-    config : ChallengeConfig
-        The rules.
-    now : datetime
-        The time.
-
-    Returns
-    -------
-    str
-        "registration" until `opens`; "development" until `development_ends`; "selection" until `final_ends`; "final"
-        until the organiser has closed; then "published". Where an end is not in the rules, the phase lasts until the
-        next one that is, or until the organiser closes.
+    "registration" until `opens`; "development" until `development_ends`; "selection" until `final_ends`; "final" until
+    the organiser has closed; then "published". If an end is not in the rules, the phase lasts until the next one that
+    is, or until the organiser closes.
     """
     if state.first("SELECT 1 FROM rankings"):
         return "published"
@@ -39,12 +27,6 @@ def phase_of(state: Reading, config: ChallengeConfig, now: datetime) -> Phase:
 
 
 def require_phase(found: Phase, *allowed: Phase, to: str) -> None:
-    """Refuse what belongs to another phase.
-
-    Raises
-    ------
-    PhaseClosed
-        The message states both.
-    """
+    """Raise PhaseClosed for what belongs to another phase; the message states both."""
     if found not in allowed:
         raise PhaseClosed(f"To {to}, the phase must be {' or '.join(allowed)}. Got {found}.")

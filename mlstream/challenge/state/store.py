@@ -55,13 +55,7 @@ _INDICES = (
 
 
 class Reading:
-    """A consistent view of the state.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        In a transaction.
-    """
+    """A consistent view of the state, over a connection in a transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -93,22 +87,8 @@ class Reading:
 class Writing(Reading):
     """A transaction that adds rows; nobody else adds any meanwhile.
 
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        In a transaction.
-    now : datetime
-        The time by the organiser's clock; what is recorded is never before the last event.
-
-    Attributes
-    ----------
-    now : datetime
-        The time of the rows.
-
-    Raises
-    ------
-    ClockRanBack
-        If the clock is more than a minute before the last event.
+    `now` is the time by the organiser's clock; the time of the rows is never before the last event. ClockRanBack is
+    raised if the clock is more than a minute before it.
     """
 
     def __init__(self, connection: sqlite3.Connection, now: datetime) -> None:
@@ -132,13 +112,7 @@ class Writing(Reading):
 
 
 class Store:
-    """The file of the state, over one connection for each thread.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """The file of the state, over one connection for each thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -146,13 +120,7 @@ class Store:
         self._opened: list[sqlite3.Connection] = []
 
     def create(self) -> None:
-        """Make the file with empty tables.
-
-        Raises
-        ------
-        FileExistsError
-            If it exists: a budget is never set back.
-        """
+        """Make the file with empty tables; a FileExistsError is raised if it exists: a budget is never set back."""
         self._path.touch(mode=0o600, exist_ok=False)
         with self._transaction("IMMEDIATE") as connection:
             for name, columns in {**TABLES, "events": _EVENTS}.items():
@@ -220,10 +188,7 @@ class Store:
 def after_last(state: Reading, now: datetime) -> datetime:
     """Return the time, but never one before the last event.
 
-    Raises
-    ------
-    ClockRanBack
-        If it is more than a minute before that.
+    ClockRanBack is raised if it is more than a minute before that.
     """
     last = state.last_event()
     if last is None:
@@ -238,13 +203,7 @@ def after_last(state: Reading, now: datetime) -> datetime:
 
 
 def marks(values: Sized) -> str:
-    """Return the placeholders of a query for so many values.
-
-    Examples
-    --------
-    >>> marks("abc")
-    '?, ?, ?'
-    """
+    """Return the placeholders of a query for so many values: ``?, ?, ?`` for three."""
     return ", ".join("?" * len(values))
 
 

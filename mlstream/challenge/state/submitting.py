@@ -45,14 +45,8 @@ def find_repeat(state: Reading, members: Sequence[str], sha256: str) -> int | No
 def require_admission(state: Reading, config: ChallengeConfig, members: Sequence[str], now: datetime) -> None:
     """Refuse a submission outside development or beyond the budget.
 
-    Raises
-    ------
-    PhaseClosed
-        If the phase is another.
-    BudgetSpent
-        If the team has used its queries of the day.
-    QueriesWaiting
-        If it has, unless files that wait turn out invalid.
+    Raises PhaseClosed in another phase; BudgetSpent if the team has used its queries of the day, or QueriesWaiting if
+    it has unless files that wait turn out invalid.
     """
     require_phase(phase_of(state, config, now), "development", to="submit")
     budget = count_used(state, members, now, config)

@@ -26,28 +26,10 @@ _BLANK = frozenset("\u034f\u17b4\u17b5\u2800")
 
 
 def add_team(state: Writing, name: str, invitation: str | None = None) -> str:
-    """Add a team.
+    """Add a team and return its token, of which only the hash is stored.
 
-    Parameters
-    ----------
-    state : Writing
-        The transaction.
-    name : str
-        Printable, at most 40 characters, and no other team's in upper or lower case.
-    invitation : str, optional
-        Code of an invitation, which is used up.
-
-    Returns
-    -------
-    str
-        The token, of which only the hash is stored.
-
-    Raises
-    ------
-    TeamRefused
-        If the name breaks a rule.
-    UnknownToken
-        If the invitation is unknown or used.
+    The name must be printable, at most 40 characters, and differ from every other team's in more than case, or
+    TeamRefused is raised. An invitation is used up; UnknownToken is raised if it is unknown or used.
     """
     code = None if invitation is None else _use_invitation(state, invitation)
     folded = _fold(name)
@@ -69,13 +51,7 @@ def add_invitation(state: Writing) -> str:
 
 
 def find_team(state: Reading, token: str) -> str:
-    """Return the id of the team that a token belongs to, after merges.
-
-    Raises
-    ------
-    UnknownToken
-        If it is no team's.
-    """
+    """Return the id of the team that a token belongs to, after merges; UnknownToken is raised if it is no team's."""
     match = _TOKEN.fullmatch(token)
     row = state.first("SELECT token_hash FROM teams WHERE id = ?", match.group(1)) if match else None
     # The same work for a team that does not exist.
@@ -88,10 +64,7 @@ def find_team(state: Reading, token: str) -> str:
 def team_of_token(token: str) -> str:
     """Return the id of the team that a token names, without checking its secret.
 
-    Raises
-    ------
-    UnknownToken
-        If it does not look like a token.
+    UnknownToken is raised if it does not look like a token.
     """
     match = _TOKEN.fullmatch(token)
     if match is None:
@@ -102,10 +75,7 @@ def team_of_token(token: str) -> str:
 def add_merge(state: Writing, kept: str, other: str, team_size: int) -> None:
     """Merge two teams by their names: what both sent, and used, is the first one's from now on.
 
-    Raises
-    ------
-    TeamRefused
-        If a name is unknown, both are one team, or the team would be too large.
+    TeamRefused is raised if a name is unknown, both are one team, or the team would be too large.
     """
     first, second = (_find_named(state, name) for name in (kept, other))
     if first == second:

@@ -31,26 +31,10 @@ _ID = re.compile(f"[0-9a-f]{{{N_DIGITS}}}")
 
 
 def read_csv(content: bytes, layout: SubmissionLayout, name: str) -> SubmittedRows:
-    """Read a CSV file: a row of names, then rows of an id and probabilities.
+    """Read an unpacked CSV file: a row of names, then rows of an id and probabilities.
 
-    Parameters
-    ----------
-    content : bytes
-        The content, unpacked.
-    layout : SubmissionLayout
-        The columns.
-    name : str
-        Name of the file, for errors.
-
-    Returns
-    -------
-    SubmittedRows
-        The rows.
-
-    Raises
-    ------
-    InvalidSubmission
-        If the columns are others, or a row is not an id and numbers; the message names the line.
+    InvalidSubmission is raised if the columns are others, or a row is not an id and numbers; the message names the
+    line.
     """
     content = content.removeprefix(codecs.BOM_UTF8)
     head, _, body = content.partition(b"\n")

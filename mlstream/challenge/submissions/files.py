@@ -19,26 +19,9 @@ _GZIP, _ZIP, _PARQUET = b"\x1f\x8b", b"PK\x03\x04", b"PAR1"
 
 
 def read_submission(content: bytes, layout: SubmissionLayout, file_name: str = "submission") -> Probabilities:
-    """Read a submission.
+    """Read the probabilities of a submission, (n_hidden, n_labels), in the order of `layout.keys`.
 
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    layout : SubmissionLayout
-        The rows and columns that it must hold.
-    file_name : str
-        The name under which it was sent, for errors.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_hidden, n_labels)
-        Probabilities in the order of `layout.keys`.
-
-    Raises
-    ------
-    InvalidSubmission
-        If it holds anything else; the message names the file and, where there is one, the line.
+    InvalidSubmission is raised if it holds anything else; the message names the file and, where there is one, the line.
     """
     name = clean_name(file_name)
     require_size(len(content), layout.max_bytes, name)
@@ -54,13 +37,7 @@ def read_submission(content: bytes, layout: SubmissionLayout, file_name: str = "
 
 
 def require_size(n_bytes: int, max_bytes: int, name: str) -> None:
-    """Refuse a file that is larger than it may be.
-
-    Raises
-    ------
-    InvalidSubmission
-        The message states both sizes.
-    """
+    """Raise InvalidSubmission for a file that is larger than it may be, with both sizes."""
     if n_bytes > max_bytes:
         raise InvalidSubmission(f"{name} must be of {max_bytes} bytes at most. Got {n_bytes}.")
 

@@ -36,24 +36,7 @@ _N_MAGIC_BYTES = 10
 def read_npz(content: bytes, layout: SubmissionLayout, name: str) -> SubmittedRows:
     """Read an NPZ file of the arrays ``row_id`` (16 digits, or uint64) and ``prob`` (a row for each id).
 
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    layout : SubmissionLayout
-        Rows and columns.
-    name : str
-        Name of the file, for errors.
-
-    Returns
-    -------
-    SubmittedRows
-        The rows.
-
-    Raises
-    ------
-    InvalidSubmission
-        If the file is damaged, holds other arrays, or arrays of other shapes or types.
+    InvalidSubmission is raised if the file is damaged, holds other arrays, or arrays of other shapes or types.
     """
     n_rows, n_labels = len(layout.keys), len(layout.label_names)
     try:

@@ -18,24 +18,8 @@ from mlstream.formats.parquet import show_type
 def read_parquet(content: bytes, layout: SubmissionLayout, name: str) -> SubmittedRows:
     """Read a Parquet file of the column ``row_id`` and a column for each scored label, in any order.
 
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    layout : SubmissionLayout
-        Rows and columns.
-    name : str
-        Name of the file, for errors.
-
-    Returns
-    -------
-    SubmittedRows
-        The rows.
-
-    Raises
-    ------
-    InvalidSubmission
-        If the file is damaged, holds other columns, another number of rows, or more than it may when unpacked.
+    InvalidSubmission is raised if the file is damaged, holds other columns, another number of rows, or more than it may
+    when unpacked.
     """
     try:
         # Ids as a dictionary: a long text that is repeated is not repeated in memory.

@@ -30,21 +30,11 @@ _DIGITS[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
 
 @dataclass(frozen=True, eq=False)
 class SubmissionLayout:
-    """The rows and the columns that every submission to a challenge holds.
+    """The rows and the columns that every submission to a challenge holds."""
 
-    Parameters
-    ----------
-    keys : ndarray of uint64, shape (n_hidden,)
-        Row ids, ascending.
-    label_names : sequence of str
-        The scored labels, in order.
-    max_bytes : int
-        Size of a file, as it is sent.
-    """
-
-    keys: Keys
-    label_names: Sequence[str]
-    max_bytes: int
+    keys: Keys  # Row ids, ascending.
+    label_names: Sequence[str]  # The scored labels, in order.
+    max_bytes: int  # Size of a file, as it is sent.
 
     @property
     def max_unpacked_bytes(self) -> int:
@@ -54,47 +44,18 @@ class SubmissionLayout:
 
 
 class SubmittedRows(NamedTuple):
-    """The content of a file, in its own order.
+    """The content of a file, in its own order."""
 
-    Parameters
-    ----------
-    keys : ndarray of uint64, shape (n_rows,)
-        Row ids.
-    prob : ndarray of float64, shape (n_rows, n_labels)
-        Probabilities, not checked yet.
-    lines : ndarray of int, shape (n_rows,)
-        Where each row stands.
-    unit : str
-        What `lines` counts: lines of a text, or rows.
-    """
-
-    keys: Keys
-    prob: Probabilities
-    lines: npt.NDArray[np.int64]
-    unit: str = "line"
+    keys: Keys  # Row ids, (n_rows,).
+    prob: Probabilities  # (n_rows, n_labels), not checked yet.
+    lines: npt.NDArray[np.int64]  # Where each row stands.
+    unit: str = "line"  # What `lines` counts: lines of a text, or rows.
 
 
 def align(rows: SubmittedRows, layout: SubmissionLayout, name: str) -> Probabilities:
-    """Check the rows of a file and put them in order.
+    """Check the rows of a file and return their probabilities, (n_hidden, n_labels), in the order of `layout.keys`.
 
-    Parameters
-    ----------
-    rows : SubmittedRows
-        Content of the file.
-    layout : SubmissionLayout
-        The rows and columns that it must have.
-    name : str
-        Name of the file, for errors.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_hidden, n_labels)
-        Probabilities, in the order of `layout.keys`.
-
-    Raises
-    ------
-    InvalidSubmission
-        If an id is missing, unknown or there twice, or a number is not a probability.
+    InvalidSubmission is raised if an id is missing, unknown or there twice, or a number is not a probability.
     """
     order = np.argsort(rows.keys, kind="stable")
     if not np.array_equal(rows.keys[order], layout.keys):
@@ -111,19 +72,9 @@ def align(rows: SubmittedRows, layout: SubmissionLayout, name: str) -> Probabili
 
 
 def decode_ids(digits: Array) -> tuple[Keys, npt.NDArray[np.bool_]]:
-    """Read row ids from their digits.
+    """Read row ids from their characters, (n_rows, 16), and return them as numbers, with whether each is valid.
 
-    Parameters
-    ----------
-    digits : ndarray of uint8, shape (n_rows, 16)
-        Characters.
-
-    Returns
-    -------
-    keys : ndarray of uint64, shape (n_rows,)
-        The ids as numbers.
-    valid : ndarray of bool, shape (n_rows,)
-        Whether all characters are hexadecimal digits, in lower case.
+    A valid id has hexadecimal digits in lower case only.
     """
     values = _DIGITS[digits]
     pairs = (values[:, ::2] << 4) | (values[:, 1::2] & 15)
@@ -134,8 +85,6 @@ def decode_ids(digits: Array) -> tuple[Keys, npt.NDArray[np.bool_]]:
 def clean_name(file_name: str) -> str:
     r"""Return the name of a file for errors and lists: without folders, printable, and short.
 
-    Examples
-    --------
     >>> clean_name("../../etc/passwd"), clean_name("C:\\a.csv"), clean_name("")
     ('passwd', 'a.csv', 'submission')
     """

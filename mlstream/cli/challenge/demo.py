@@ -40,31 +40,12 @@ _MAX_S = 300
 
 
 def run_challenge_demo(output: Path, *, seed: int | None = None) -> tuple[FinalRanking, Path]:
-    """Make a challenge, let five teams submit, close it, and write rankings and a page.
+    """Make a challenge, let five teams submit, close it, and write rankings and a page, whose path is returned.
 
-    Parameters
-    ----------
-    output : Path
-        Folder to create.
-    seed : int, optional
-        Seed of the environments; by default a large one is drawn.
-
-    Returns
-    -------
-    (FinalRanking, Path)
-        The rankings, and the page.
-
-    Raises
-    ------
-    FileExistsError
-        If `output` exists.
-    RuntimeError
-        If a baseline failed.
-
-    Notes
-    -----
     The teams use `baseline.py` on the bundle, as contestants do. One more row shows the organiser's reference: the same
-    logistic regression on the invariant features, which only the organiser can tell from the others.
+    logistic regression on the invariant features, which only the organiser can tell from the others. By default a large
+    seed is drawn for the environments. A FileExistsError is raised if the folder exists, a RuntimeError if a baseline
+    fails.
     """
     if output.exists():
         raise FileExistsError(f"{output} must not exist yet: name another folder with --output.")

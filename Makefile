@@ -77,6 +77,7 @@ lint: .venv/test.stamp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/english.py $(PROSE)
+	$(BIN)/python tools/house.py
 
 # The fast tier at the floors of pyproject.toml, and at the newest releases with a newer Python. Old releases warn of their
 # own deprecated calls.

@@ -1,5 +1,4 @@
-# The verbs: demo, test, test-full, check-lowest, check-newest, lint, docs, check-docs, screenshots, bench, bench-tiny, fuzz,
-# boundscheck, soak, packages, clean. Each installs what it needs.
+# `make` lists the verbs, from the comments beside them: ## for everybody, ### for maintainers. Each verb installs what it needs.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -45,15 +44,23 @@ SHELL := bash
 unexport PYTHONDONTWRITEBYTECODE
 export MLSTREAM_SHARED_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test run-test test-full lint docs check-docs screenshots bench bench-tiny fuzz boundscheck soak packages clean check-lowest check-newest
-.PHONY: fuzz-readers fuzz-properties $(addprefix fuzz-,$(READERS))
+.PHONY: demo test docs bench clean test-full lint check-lowest check-newest check-docs screenshots bench-tiny fuzz soak boundscheck packages
+# Parts of the verbs, and what lists them.
+.PHONY: help run-test fuzz-readers fuzz-properties $(addprefix fuzz-,$(READERS))
 
-demo: .venv/demo.stamp
+LIST = sed -nE 's/^([a-z-]+):[^\#]* $(1) (.*)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s%s\n", $$1, $$2 }'
+
+help:
+	@$(call LIST,\#\#)
+	@echo; echo "For maintainers:"
+	@$(call LIST,\#\#\#)
+
+demo: .venv/demo.stamp ## the main job on embedded data, into demo/
 	rm -rf demo
 	$(BIN)/mlstream demo --output demo
 
 # The fast tier: every room, public name, command, law and file format once.
-test: .venv/kernels.stamp
+test: .venv/kernels.stamp ## the fast tests, in less than three minutes
 	@$(TIMED) $(MAKE) --no-print-directory run-test
 
 run-test:
@@ -66,33 +73,34 @@ run-test:
 test-full: export MLSTREAM_FORBID_SKIPS := 1
 test-full: export MLSTREAM_MOA_JAR := $(PEERS)/capymoa/jar/moa.jar
 test-full: export MLSTREAM_AXE := $(AXE)
-test-full: .venv/test-full.stamp .venv/kernels.stamp lint
+test-full: .venv/test-full.stamp .venv/kernels.stamp lint ### lint, doctests, all tests with every peer (a skip is an error), and the wheel outside of the checkout
 	$(BIN)/pytest -q -n 2 --dist worksteal -p tests.skips --doctest-modules --pyargs $(SOURCE)
 	@$(TIMED) $(BIN)/pytest $(FULL) --durations=10
 	PYTHON=$(BIN)/python tools/acceptance.sh
 
-lint: .venv/test.stamp
+lint: .venv/test.stamp ### ruff, mypy, rules of imports, English, and the size of the code beside that of the last release
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python tools/english.py $(PROSE)
+	$(BIN)/python tools/english.py --allow-old $(PROSE)
+	$(BIN)/python tools/house.py
 
 # The fast tier at the floors of pyproject.toml, and at the newest releases with a newer Python. Old releases warn of their
 # own deprecated calls.
-check-lowest:
+check-lowest: ### the fast tests at the lowest versions that pyproject.toml allows, on Python 3.11
 	@$(PYTHON_LOWEST) -c "" 2>/dev/null || { echo "check-lowest is skipped: $(PYTHON_LOWEST) does not run here."; exit $(SKIP_STATUS); }; \
 	set -e; $(PYTHON_LOWEST) -m venv --clear .venv-lowest; \
 	$(call check_versions,.venv-lowest,-c constraints-lowest.txt,-W ignore::DeprecationWarning)
 
-check-newest:
+check-newest: ### the fast tests at the newest versions, on Python 3.13
 	@$(PYTHON_NEWEST) -c "" 2>/dev/null || { echo "check-newest is skipped: $(PYTHON_NEWEST) does not run here."; exit $(SKIP_STATUS); }; \
 	set -e; $(PYTHON_NEWEST) -m venv --clear .venv-newest; \
 	$(call check_versions,.venv-newest,--upgrade)
 
 # Pages of names that are gone would be left from last time, and entries of the index are in the search for those pages only
 # that Sphinx reads again: it reads all. Text that is made from the code follows the code so, too.
-docs: .venv/docs.stamp
+docs: .venv/docs.stamp ## the documentation site, into docs/_build/html/
 	rm -rf docs/api/generated docs/_build/html docs/_build/*.zip
 	for page in $(basename $(patsubst docs/auto_examples/%,%,$(wildcard docs/auto_examples/plot_*.rst docs/auto_examples/*/plot_*.rst))); do \
 		test -e examples/$$page.py || rm docs/auto_examples/$$page.rst; \
@@ -103,20 +111,20 @@ docs: .venv/docs.stamp
 	@echo "Open docs/_build/html/index.html"
 
 # Pages of the zipped site in Chromium: nothing is loaded from elsewhere, and axe-core finds no grave fault.
-check-docs: docs .venv/test-full.stamp
+check-docs: docs .venv/test-full.stamp ### docs, then its pages in Chromium: nothing is loaded from elsewhere, axe-core finds no grave fault
 	MLSTREAM_SITE=$$(echo docs/_build/*.zip) MLSTREAM_AXE=$(AXE) $(BIN)/pytest -q tests/test_built_site.py
 
-screenshots: docs demo
+screenshots: docs demo ### landing page, gallery and report of the demo, wide and narrow, into build/screenshots/
 	$(BIN)/python -m tools.screenshots build/screenshots docs/_build/html demo/report.html
 
 bench: export MLSTREAM_DATA ?= $(MLSTREAM_SHARED_DATA)
-bench: .venv/bench.stamp
+bench: .venv/bench.stamp ## speed, side by side with peers, on this machine
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
 # Every benchmark on a few rows: does it still run?
 bench-tiny: export MLSTREAM_BENCH_TINY := 1
 bench-tiny: export MLSTREAM_DATA ?= $(MLSTREAM_SHARED_DATA)
-bench-tiny: .venv/bench.stamp
+bench-tiny: .venv/bench.stamp ### every benchmark on a few rows, to see that it still runs
 	for script in benchmarks/bench_*.py benchmarks/trees_*.py benchmarks/field_growth.py benchmarks/pragma_experiment.py benchmarks/pragma_boosting.py; do \
 		echo "== $$script"; \
 		MLSTREAM_MOA_JAR=$(wildcard $(PEERS)/capymoa/jar/moa.jar) $(BIN)/python $$script || exit 1; \
@@ -124,7 +132,7 @@ bench-tiny: .venv/bench.stamp
 
 # Half a minute a reader, two at a time, and new examples for the property tests. Longer by hand:
 # python -m tests.fuzz.run arff -max_total_time=3600
-fuzz: fuzz-readers
+fuzz: fuzz-readers ### half a minute of fuzzing for each reader of files, then new examples for the property tests
 	$(MAKE) fuzz-properties
 
 fuzz-readers: .venv/fuzz.stamp
@@ -138,7 +146,7 @@ fuzz-properties: .venv/fuzz.stamp
 
 # The tests of what is too long for each change; then kills, faults, fuzzing, hostile calls and mutants, for as long as
 # there is time. Totals go to tests/soak/ledger.jsonl.
-soak: .venv/soak.stamp
+soak: .venv/soak.stamp ### kills, faults, fuzzing, hostile calls and mutants; SCALE=1 is two minutes each
 	$(BIN)/pytest -q -m soak -n 2 --dist worksteal
 	$(BIN)/python -m tests.soak $(PARTS) --scale $(SCALE) $(if $(SEED),--seed $(SEED))
 
@@ -146,13 +154,13 @@ soak: .venv/soak.stamp
 # so is slower, and has a cache of its own.
 boundscheck: export NUMBA_BOUNDSCHECK = 1
 boundscheck: export NUMBA_CACHE_DIR = $(CURDIR)/build/boundscheck
-boundscheck: .venv/test.stamp
+boundscheck: .venv/test.stamp ### the tests of the learners, with every index of the compiled loops checked
 	$(BIN)/pytest -n 2 --dist worksteal tests/estimators
 
 # The wheel and the source distribution: the same bytes from another copy of the files, made at another time; each
 # installed into an environment of its own; and what a distributor does, tests from the unpacked source distribution.
 packages: export SOURCE_DATE_EPOCH = 1577836800
-packages: .venv/test.stamp
+packages: .venv/test.stamp ### wheel and source distribution: built twice with the same bytes, installed, tested
 	rm -rf build/packages
 	$(BIN)/python -m build --outdir build/packages
 	mkdir build/packages/again
@@ -173,7 +181,7 @@ packages: .venv/test.stamp
 	build/packages/tar.gz/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hypothesis pytest
 	cd build/packages/again && ../tar.gz/bin/python -m pytest -q -m "not slow and not hypothesis" tests/metrics tests/mlstream/formats
 
-clean:
+clean: ## back to a fresh clone
 	rm -rf .venv .venv-lowest .venv-newest build demo docs/_build docs/auto_examples docs/api/generated docs/_static/rooms.svg *.egg-info
 	find $(SOURCE) tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 

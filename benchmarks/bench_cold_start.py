@@ -1,7 +1,7 @@
 """Seconds of processor time of the first calls after installation, for each strategy: nothing is compiled yet.
 
 Asked for: a strategy's first calls below 4 s, and all strategies after each other in one process below 25 s. A new
-process, which loads kernels from disk, is timed beside it. Where the package ``mlstream-kernels`` is installed, first
+process, which loads kernels from disk, is timed beside it. Where ``mlstream-toolkit-kernels`` is installed, first
 calls load from there what it has. Imports, which every process needs, are timed apart.
 """
 

@@ -1,7 +1,7 @@
 """Effect of the calibration of StreamRidge on the nine streams of the corrected table, with default parameters.
 
 Three learners with the same scores: cut off at 0 and 1 and decided at 1/2; the same decided by `PrevalenceThreshold`,
-half-way after the labels of late; and StreamRidge, whose probabilities are calibrated and decided at the prevalence.
+half-way after recent labels; and StreamRidge, whose probabilities are calibrated and decided at the prevalence.
 BA, RMSE, P@k and NCE (cross-entropy less that of base rates, 0) are test-then-train, ACC is balanced accuracy on the
 evaluation sets of the tasks seen, mean over experiences. CPU microseconds are those of a row, tested and learnt.
 

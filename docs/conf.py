@@ -1,8 +1,9 @@
 """Sphinx reads this file; `make docs` treats every warning as an error."""
 
 import sys
-from importlib import metadata
 from pathlib import Path
+
+from mlstream import __version__
 
 # The ledger of the soak is read by what writes it, in tests/.
 sys.path[:0] = [str(Path(__file__).parent / "_extensions"), str(Path(__file__).parents[1])]
@@ -10,7 +11,7 @@ sys.path[:0] = [str(Path(__file__).parent / "_extensions"), str(Path(__file__).p
 project = "mlstream"
 author = "The mlstream developers"
 copyright = "2026, The mlstream developers"
-release = metadata.version("mlstream")
+release = __version__
 
 extensions = [
     "sphinx.ext.autodoc",

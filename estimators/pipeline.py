@@ -101,7 +101,7 @@ class StreamPipeline(Composition, StreamClassifier):
 
     @property
     def _row_metadata(self) -> tuple[str, ...]:  # type: ignore[override]
-        # what is no classifier is refused once its steps are checked
+        # what is not a classifier is refused once its steps are checked
         return tuple(getattr(self._given_last, "_row_metadata", ()))
 
     @property

@@ -223,7 +223,7 @@ def _stack() -> StreamClassifier:
         ("linear", _targeted(learning_rate=0.1)),
         ("replay", _replaying(fifo=True, replay="mini-batch")(hidden_units=100)),
     ]
-    # probabilities of the ridge follow the labels of late already
+    # probabilities of the ridge follow recent labels already
     return _of("PrevalenceThreshold")(estimator=_of("PrequentialStack")(estimators=members), follow=0.0)
 
 

@@ -132,7 +132,7 @@ def script_of(words: list[str]) -> Path | None:
 def check_pip(words: list[str]) -> None:
     """Check that extras of this project exist."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    for extras in re.findall(r"^(?:\.|mlstream)\[([\w,-]+)\]", "\n".join(words), re.MULTILINE):
+    for extras in re.findall(r"^(?:\.|mlstream-toolkit)\[([\w,-]+)\]", "\n".join(words), re.MULTILINE):
         assert set(extras.split(",")) <= set(project["optional-dependencies"]), f"no extra {extras}"
 
 

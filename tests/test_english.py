@@ -27,6 +27,18 @@ def test_bad_english_is_found():
         'def f():\n    """Judge a learner on a stream."""',
         'x = "learnt anew"',
         'raise ValueError("The list is not as it must be.")',
+        "# a cell that is no number",
+        "# columns may be\n# labels that are no columns",
+        'raise ValueError("A table of late rows.")',
+        '"""Return the prevalence of\n    late."""',
+        '"""Return the mean of that of a task and that of its rows."""',
+        "# What is left is an error.",
+        '"""Do this. What is left is an error."""',
+        '"""Do this.\n\n    What is left is an error.\n    """',
+        '"""Make drawn streams."""',
+        '"""Make tables. Tables are listed, and streams can be drawn."""',
+        "for one in rows: pass",
+        "x = {one.name for one in rows}",
     ]
 
     def check(code):
@@ -43,6 +55,14 @@ def test_plain_english_passes():
         "x = y is None  # none of them is used",
         'def f():\n    """Whether energy is `none`."""',
         '"""The cost where it is measured."""',
+        '"""Warn if there is no number, or there may be no row."""',
+        '"""The time is no longer than before, and is no one\'s."""',
+        "# as of latest",
+        '"""Return the mean of that of a task. That of its rows is another."""',
+        '"""Explain. What is left? What if nothing is?"""',
+        '"""Explain.\n\n    What is left\n    ------------\n    Nothing is.\n    """',
+        '"""Draw streams at random, and return what was drawn."""',
+        "for row in rows: one = row",
     ]
 
     def check(code):
@@ -76,6 +96,28 @@ def test_the_exit_status_says_whether_anything_was_found(tmp_path, capsys):
     file.write_text("It is none.\n")
     assert english.main([str(tmp_path)]) == 1
     assert f"{file}:1:" in capsys.readouterr().out
+
+
+def test_old_findings_are_allowed_but_new_ones_are_not(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(english, "OLD", {english._OF_LATE: 1, english._IS_NO: 1})
+    file = tmp_path / "page.md"
+    arguments = ["--allow-old", str(tmp_path)]
+    file.write_text("It is no row.\nIt came of late.\n")
+    assert english.main(arguments) == 0
+    assert capsys.readouterr().out == ""
+    file.write_text("It is no row.\nIt is no column.\n")
+    assert english.main(arguments) == 1
+    out = capsys.readouterr().out
+    assert f"{file}:1:" in out
+    assert f"{file}:2:" in out
+    assert f"from 1 to 0 ({english._OF_LATE})" in out
+    file.write_text("It is learnt anew.\n")
+    assert english.main(arguments) == 1
+
+
+def test_old_findings_count_where_they_are_not_allowed(tmp_path):
+    (tmp_path / "page.md").write_text("It came of late.\n")
+    assert english.main([str(tmp_path)]) == 1
 
 
 def test_a_path_that_does_not_exist_is_an_error(tmp_path):

@@ -25,6 +25,21 @@ def test_every_python_that_is_claimed_is_one_that_the_requirement_allows():
     assert [int(version.partition(".")[2]) for version in claimed] == list(range(11, 11 + len(claimed)))
 
 
+def test_hints_and_extras_name_this_distribution():
+    """`mlstream` on PyPI is another project."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {line for lines in project["optional-dependencies"].values() for line in lines}
+    texts = [
+        path.read_text(encoding="utf-8") for name in ("estimators", "mlstream") for path in (ROOT / name).rglob("*.py")
+    ]
+    named = re.findall(r"([\w-]+)\[([\w,]+)\]", "\n".join(extras)) + [
+        hint for text in texts for hint in re.findall(r"pip install '([\w-]+)\[([\w,]+)\]'", text)
+    ]
+    assert len(named) > 5
+    assert {name for name, _ in named} == {project["name"]} == {"mlstream-toolkit"}
+    assert {extra for _, several in named for extra in several.split(",")} <= project["optional-dependencies"].keys()
+
+
 @pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
 def test_issue_forms_have_what_their_host_asks_for(path):
     form = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -1,7 +1,9 @@
 """The pictures, links and verbs of the README are right; its code is run with that of the docs (test_documents.py)."""
 
+import os
 import re
 import runpy
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -51,3 +53,18 @@ def test_the_make_verbs_of_the_readme_exist():
     assert {"demo", "test"} <= set(verbs)
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert {f"{verb}:" for verb in verbs} <= {line.split(" ")[0] for line in makefile.splitlines()}
+
+
+def test_make_lists_every_verb_once_and_five_for_everybody():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    verbs = re.search(r"^\.PHONY: (.*)", makefile, re.MULTILINE)[1].split()
+    # `make test` hands its flags and targets to the make that runs in it
+    surroundings = {
+        name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MFLAGS", "MAKELEVEL"}
+    }
+    for goals in ([], ["help"]):
+        run = subprocess.run(["make", *goals], cwd=ROOT, env=surroundings, check=True, capture_output=True, text=True)
+        everybody, _ = run.stdout.split("For maintainers:")
+        assert re.findall(r"^  make (\S+) +\S", everybody, re.MULTILINE) == ["demo", "test", "docs", "bench", "clean"]
+        listed = re.findall(r"^  make (\S+) +\S", run.stdout, re.MULTILINE)
+        assert sorted(listed) == sorted(verbs)

@@ -64,7 +64,7 @@ site, root = sys.argv[1:]
 for package in (metrics, estimators, mlstream):
     assert package.__file__.startswith(f"{site}/"), f"{package.__file__} is not in {site}"
 assert root not in sys.path, sys.path
-assert importlib.metadata.version("mlstream") == mlstream.__version__
+assert importlib.metadata.version("mlstream-toolkit") == mlstream.__version__
 PYTHON
   user mlstream --version | grep --extended-regexp '^mlstream [0-9.]+'
 }

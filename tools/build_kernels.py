@@ -1,4 +1,4 @@
-"""Build the wheel of ``mlstream-kernels``: kernels that are compiled already.
+"""Build the wheel of ``mlstream-toolkit-kernels``: kernels that are compiled already.
 
 ``python tools/build_kernels.py dist`` compiles all kernels for a level of x86-64 that processors since 2015 have, keeps
 those whose results cannot depend on the processor, and writes a wheel for this Python, this system, and the very
@@ -31,11 +31,11 @@ requires = ["setuptools>=77"]
 build-backend = "setuptools.build_meta"
 
 [project]
-name = "mlstream-kernels"
+name = "mlstream-toolkit-kernels"
 version = "{version}"
 description = "Compiled kernels of mlstream {version}, so that no first call compiles them"
 requires-python = "=={python}.*"
-dependencies = ["mlstream=={version}"]
+dependencies = ["mlstream-toolkit=={version}"]
 
 [tool.setuptools]
 packages = ["{package}"]
@@ -102,10 +102,10 @@ def compile_into(package: Path, names: Sequence[str] = ()) -> None:
 
 
 def _write_project(project: Path) -> None:
-    from importlib.metadata import version
+    from mlstream import __version__
 
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    words = {"version": version("mlstream"), "python": python, "package": PACKAGE}
+    words = {"version": __version__, "python": python, "package": PACKAGE}
     (project / "pyproject.toml").write_text(_PROJECT.format(**words), encoding="utf-8")
     tags = {"python": f"cp{python.replace('.', '')}", "platform": "linux_x86_64"}
     (project / "setup.cfg").write_text(_TAGS.format(**tags), encoding="utf-8")

@@ -5,9 +5,10 @@ bytes: files are sorted, and have one time and one permission.
 """
 
 import sys
-from importlib import metadata
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from mlstream import __version__
 
 FILE_PERMISSIONS = 0o100644 << 16
 
@@ -27,5 +28,5 @@ def zip_site(site: Path, folder: Path, version: str) -> Path:
 
 
 if __name__ == "__main__":
-    written = zip_site(Path(sys.argv[1]), Path(sys.argv[2]), metadata.version("mlstream"))
+    written = zip_site(Path(sys.argv[1]), Path(sys.argv[2]), __version__)
     sys.stdout.write(f"{written}: {written.stat().st_size / 2**20:.1f} MiB\n")

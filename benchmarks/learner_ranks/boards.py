@@ -27,7 +27,7 @@ STREAMS = (
     "20ng-tasks",
     "mediamill-stand-in",
 )
-# The stand-in is one drawn stream, whose rows cannot be dealt again.
+# The stand-in is one simulated stream, whose rows cannot be dealt again.
 DEALT_AGAIN = STREAMS[:-1]
 OTHER_TABLES = ("corel5k", "bibtex", "ohsumed", "tmc2007-500", "imdb")
 FIELD = ("yeast", "scene", "slashdot", "reuters-k500", "20ng")

@@ -16,9 +16,9 @@ from mlstream.streams.stream import Indicator, Mask, Stream
 
 RULES = ("own", "half", "prevalence")
 
-# How far the threshold follows the prevalence of late; how many rows that covers; how many usual rows it starts from.
+# How far the threshold follows the recent prevalence; how many rows that covers; how many usual rows it starts from.
 FOLLOW, MEMORY_ROWS, PRIOR_ROWS = 0.5, 20.0, 5.0
-# A prevalence of late is kept so far from 0 and 1.
+# A recent prevalence is kept so far from 0 and 1.
 MARGIN = 1e-4
 
 Floats = npt.NDArray[np.float64]
@@ -30,7 +30,7 @@ class Thresholds(NamedTuple):
     Parameters
     ----------
     online : ndarray of shape (n_rows, n_labels)
-        For each row to learn, by the rows before it, moved against their prevalence of late.
+        For each row to learn, by the rows before it, moved against their recent prevalence.
     held_out : ndarray of shape (n_experiences + 1, n_labels)
         For evaluation sets, after so many experiences: the usual prevalence, for their rows need not follow the others.
     """

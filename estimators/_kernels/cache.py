@@ -156,7 +156,7 @@ def hash_sources() -> str:
 
 def _our_version() -> str:
     try:
-        return metadata.version("mlstream")
+        return metadata.version("mlstream-toolkit")
     except metadata.PackageNotFoundError:
         return "a checkout"
 

@@ -1,4 +1,4 @@
-"""Kernels that were compiled elsewhere: what the package ``mlstream-kernels`` holds, where it fits exactly.
+"""Kernels that were compiled elsewhere: what the package ``mlstream-toolkit-kernels`` holds, where it fits exactly.
 
 It fits if sources, packages, Python and system are the same, and if this processor has every instruction that the
 kernels may use. Otherwise kernels are compiled here, as without it. Only kernels are in it whose results cannot depend

@@ -19,7 +19,7 @@ from estimators._typing import Array
 
 Mask = npt.NDArray[np.bool_]
 
-# The prevalence of late starts from so many rows of the usual one.
+# The recent prevalence starts from so many rows of the usual one.
 PRIOR_ROWS = 5.0
 FOLLOW, MEMORY = 0.5, 20.0
 

@@ -175,5 +175,5 @@ def import_torch() -> Any:
     try:
         import torch
     except ImportError as error:
-        raise ImportError("torch is not installed: pip install 'mlstream[torch]'.") from error
+        raise ImportError("torch is not installed: pip install 'mlstream-toolkit[torch]'.") from error
     return torch

@@ -34,7 +34,7 @@ results = {name: evaluate(learner, stream, energy="none") for name, learner in l
 
 # %%
 # Each line is a task, from the experience in which it was learnt (the dot) onwards. ACC is the mean at the end, FM how
-# much lower that is than the best score of each task before: 0 is no forgetting.
+# much lower that is than the best score of each task before: 0 means that nothing was forgotten.
 figure, axes = plt.subplots(1, 3, figsize=(9, 5), sharey=True, layout="constrained")
 colours = plt.get_cmap("viridis")(np.linspace(0, 0.85, 5))
 for axis, (name, result) in zip(axes, results.items(), strict=True):

@@ -173,7 +173,9 @@ def _connect(address: str) -> Iterator[Any]:
     try:
         from distributed import Client
     except ImportError:
-        raise ImportError("A Dask cluster needs the package distributed: pip install 'mlstream[dask]'.") from None
+        raise ImportError(
+            "A Dask cluster needs the package distributed: pip install 'mlstream-toolkit[dask]'."
+        ) from None
     try:
         client = Client(address)
     except OSError as error:

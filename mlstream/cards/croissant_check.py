@@ -34,7 +34,9 @@ def list_croissant_errors(card: StreamCard) -> list[str]:
     try:
         import mlcroissant
     except ImportError:
-        raise ImportError("Validating Croissant needs mlcroissant: pip install 'mlstream[croissant]'.") from None
+        raise ImportError(
+            "Validating Croissant needs mlcroissant: pip install 'mlstream-toolkit[croissant]'."
+        ) from None
     # It logs what it only recommends, which the page of the card states already.
     logger = logging.getLogger("absl")
     level = logger.level

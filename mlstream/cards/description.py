@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from mlstream._support.mapped import pieces
+from mlstream._version import __version__
 from mlstream.cards.terms import change_terms
 from mlstream.streams.card_model import (
     DropCard,
@@ -41,7 +42,7 @@ from mlstream.streams.label_values import unknown_share
 from mlstream.streams.stream import Dataset, Experience, Features, Indicator, Stream, StreamParts
 
 # What can change the bits of a generated stream.
-_VERSIONED = ("mlstream", "numpy", "scipy", "scikit-learn")
+_VERSIONED = ("numpy", "scipy", "scikit-learn")
 
 
 class Measures(NamedTuple):
@@ -103,7 +104,8 @@ def describe_stream(
 @cache
 def _versions() -> Mapping[str, str]:
     # Reading them takes longer than describing a small stream.
-    return {package: metadata.version(package) for package in _VERSIONED} | {"python": platform.python_version()}
+    others = {package: metadata.version(package) for package in _VERSIONED}
+    return {"mlstream": __version__, **others, "python": platform.python_version()}
 
 
 def measure(parts: StreamParts | Stream, *, shared_rows: SharedRows | None) -> Measures:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import JsonValue
 
+from mlstream._version import __version__
 from mlstream.evaluation.decisions import rule_as_json
 from mlstream.evaluation.label_space import resolve_label_space, shows_task_at_prediction
 from mlstream.evaluation.learner_base import takes_task_to_predict, uses_task
@@ -25,7 +26,7 @@ from mlstream.streams.card_model import StreamCard
 from mlstream.streams.stream import Stream
 
 # Packages that can change the bits of a run, or its cost.
-_VERSIONED = ("mlstream", "numpy", "scipy", "scikit-learn", "numba", "river", "codecarbon")
+_VERSIONED = ("numpy", "scipy", "scikit-learn", "numba", "river", "codecarbon")
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
@@ -88,7 +89,7 @@ def installed_versions() -> dict[str, str]:
 @cache
 def _installed_versions() -> Mapping[str, str]:
     # Reading them takes longer than a short run.
-    versions = {"python": platform.python_version()}
+    versions = {"python": platform.python_version(), "mlstream": __version__}
     for package in _VERSIONED:
         try:
             versions[package] = metadata.version(package)

@@ -184,7 +184,7 @@ def _parse(block: bytes, header: CsvHeader, kinds: Mapping[int, str], *, takes_m
         )
     except pa.ArrowException:
         return None
-    # A blank line is no row, and shifts the numbers of lines.
+    # A blank line is not a row, and shifts the numbers of lines.
     return table if table.num_rows == np.count_nonzero(np.frombuffer(block, np.uint8) == _NEWLINE) else None
 
 
@@ -195,7 +195,7 @@ def _read_column(column: Any, codes: Mapping[str, float] | None, cells: npt.NDAr
         cells[:] = numbers
         return bool(np.count_nonzero(np.isfinite(numbers)) == len(numbers) - column.null_count)
     words = column.combine_chunks()
-    # The code behind the last stands for null, and infinity for what is no word of the column.
+    # The code behind the last stands for null, and infinity for what is not a word of the column.
     values = [codes.get(text.strip(), np.inf) for text in words.dictionary.to_pylist()]
     cells[:] = np.array([*values, np.nan])[words.indices.fill_null(len(values)).to_numpy()]
     return not np.isinf(cells).any()

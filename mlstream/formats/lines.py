@@ -14,7 +14,7 @@ from mlstream._support.content import FormatError, at
 BLOCK_BYTES = 2**19
 # Below this, nothing is gained by loading compiled loops.
 SHORT_BYTES = 2**20
-# A row of millions of numbers is shorter; what is longer is no text.
+# A row of millions of numbers is shorter; what is longer is not text.
 LONGEST_LINE_BYTES = 32 * 2**20
 
 LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\r|\n)")

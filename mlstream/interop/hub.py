@@ -56,7 +56,7 @@ def upload(
     try:
         from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
     except ImportError:
-        raise ImportError("Uploading needs huggingface_hub: pip install 'mlstream[hub]'.") from None
+        raise ImportError("Uploading needs huggingface_hub: pip install 'mlstream-toolkit[hub]'.") from None
     api = HfApi(endpoint=endpoint, token=token, library_name="mlstream")
     # Its library would take ~ at the beginning of a relative path for the user's home.
     place, names = folder.absolute(), sorted(path.name for path in folder.iterdir())

@@ -170,7 +170,9 @@ def _connect(address: str) -> MlflowClient:
     try:
         from mlflow import MlflowClient
     except ImportError:
-        raise ImportError("An MLflow server needs the package mlflow: pip install 'mlstream[mlflow]'.") from None
+        raise ImportError(
+            "An MLflow server needs the package mlflow: pip install 'mlstream-toolkit[mlflow]'."
+        ) from None
     try:
         requests.get(address, timeout=_TIMEOUT_S)
     except requests.RequestException as error:

@@ -15,7 +15,7 @@ try:
     import torch
     from torch.utils.data import IterableDataset, TensorDataset, get_worker_info
 except ImportError as error:
-    raise ImportError("PyTorch must be installed for this: pip install 'mlstream[torch]'.") from error
+    raise ImportError("PyTorch must be installed for this: pip install 'mlstream-toolkit[torch]'.") from error
 
 
 class StreamRows(IterableDataset[Any]):

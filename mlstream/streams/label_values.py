@@ -162,7 +162,7 @@ def _as_numbers(Y: Any, what: str) -> npt.NDArray[Any]:
     cells = np.asarray(Y)
     if cells.dtype.kind == "O" and cells.ndim:
         try:
-            # NA, as tables of pandas with nullable columns hold it, is no number for NumPy.
+            # NA, as tables of pandas with nullable columns hold it, is not a number for NumPy.
             return Y.to_numpy(np.float64, na_value=np.nan) if hasattr(Y, "iloc") else cells.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{what} must hold 0, 1 and NaN (unknown) only. Got objects: {error}.") from error

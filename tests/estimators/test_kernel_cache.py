@@ -287,8 +287,8 @@ print(make_strategy("BR_HT").partial_fit(X, Y).predict_proba(X).sum())
 
 def write_wheel(folder: Path, version: str, half: str) -> Path:
     """Write a wheel of the packages, with another factor in the kernel that Hoeffding trees call."""
-    path = folder / f"mlstream-{version}-py3-none-any.whl"
-    info = f"mlstream-{version}.dist-info"
+    path = folder / f"mlstream_toolkit-{version}-py3-none-any.whl"
+    info = f"mlstream_toolkit-{version}.dist-info"
     with zipfile.ZipFile(path, "w") as wheel:
         for file in (file for name in NAMES for file in (PACKAGES / name).glob("**/*")):
             if file.is_file() and "__pycache__" not in file.parts:
@@ -297,7 +297,7 @@ def write_wheel(folder: Path, version: str, half: str) -> Path:
                     assert content.count(b"half = 0.5 *") == 1
                     content = content.replace(b"half = 0.5 *", f"half = {half} *".encode())
                 wheel.writestr(str(file.relative_to(PACKAGES)), content)
-        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: mlstream\nVersion: {version}\n")
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: mlstream-toolkit\nVersion: {version}\n")
         wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         wheel.writestr(f"{info}/RECORD", "".join(f"{name},,\n" for name in wheel.namelist()) + f"{info}/RECORD,,\n")
     return path

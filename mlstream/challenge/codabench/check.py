@@ -104,7 +104,9 @@ def _read_yaml(content: bytes) -> Any:
     try:
         import yaml
     except ImportError:
-        raise ImportError("Checking a bundle of Codabench needs PyYAML: pip install 'mlstream[challenge]'.") from None
+        raise ImportError(
+            "Checking a bundle of Codabench needs PyYAML: pip install 'mlstream-toolkit[challenge]'."
+        ) from None
     try:
         return yaml.safe_load(content.decode("utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError):

@@ -50,7 +50,7 @@ def require_budget(budget: Budget, config: ChallengeConfig) -> None:
             f"A team may send {budget.limit} submissions a day. Got one more. {reset}.",
             budget.reset,
         )
-    # One that was not read yet may turn out to be no submission.
+    # One that was not read yet may turn out not to be a submission.
     if budget.invalid + budget.waiting >= config.invalid_per_day:
         raise BudgetSpent(
             f"A team may send {config.invalid_per_day} files a day that are no submissions. Got more. {reset}.",

@@ -32,7 +32,7 @@ def serve(
     try:
         from mlstream.challenge.server.serve import Address, serve
     except ImportError as error:
-        raise ImportError("FastAPI must be installed to serve: pip install 'mlstream[challenge]'.") from error
+        raise ImportError("FastAPI must be installed to serve: pip install 'mlstream-toolkit[challenge]'.") from error
     from mlstream.cli import console
 
     at = Address(host, port, tuple(name or ()), certificate, key, behind_tls_proxy)

@@ -17,7 +17,7 @@ _KEYWORD = re.compile(r"@(\w+)", re.ASCII)
 _NUMERIC = re.compile(r"(?:numeric|real|integer)\s*(?:%.*)?", re.IGNORECASE)
 _NOMINAL_VALUE = re.compile(rf"""\s*({QUOTED}|[^\s{{}},%'"]+)\s*,?""")
 _NOMINAL_END = re.compile(r"\s*\}\s*(?:%.*)?$")
-# Half of a surrogate pair is no character.
+# Half of a surrogate pair is not a character.
 _ESCAPE = re.compile(r"\\(u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|[0-7]{1,3}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 

@@ -129,7 +129,7 @@ def _number_values(column: Column) -> dict[str, float]:
 
 
 def _converter(column: Column, codes: dict[str, float]) -> Callable[[str], float]:
-    # Without quotes, a question mark is no value but a missing one.
+    # Without quotes, a question mark is not a value but a missing one.
     bare = {value: code for value, code in codes.items() if value != _MISSING}
     return (lambda cell: bare[cell.strip()]) if column.is_coded else float
 

@@ -90,7 +90,7 @@ def _read_texts(
 
 
 def _is_missing(value: object) -> bool:
-    # NA of pandas equals nothing, and is no truth value either.
+    # NA of pandas equals nothing, and is not a truth value either.
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return True
     return isinstance(value, float | np.floating) and bool(np.isnan(value))

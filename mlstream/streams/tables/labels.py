@@ -21,7 +21,7 @@ PlainRule: TypeAlias = int | tuple[str, ...] | str | None
 _MEKA = re.compile(r"(?<!\S)-C\s+(-?[0-9]{1,9})(?![\w.])")
 # The parts of a table that MULAN's archives hold, with one label file for all three.
 _PARTS = ("-train", "-test")
-# Of a name that is no column: how many columns it is compared with, and how alike they must be.
+# Of a name that is not a column: how many columns it is compared with, and how alike they must be.
 _MAX_COMPARED = 10_000
 _LEAST_ALIKE = 0.6
 _WAY_OUT = "labels= or --labels decides: a number, names, or an .xml file such as"

@@ -111,7 +111,7 @@ def _parse(path: Path) -> list[tuple[str, str | None]]:
     except FormatError:
         raise
     except (expat.ExpatError, LookupError, ValueError) as error:
-        # Encodings that Python does not know, or that take several bytes, are no errors of the parser's.
+        # Encodings that Python does not know, or that take several bytes, are not errors of the parser.
         raise FormatError(f"{path} must be a MULAN label file (XML). Got: {error}.") from None
     return reader.pairs
 

@@ -36,7 +36,7 @@ if hidden:
 
 @pytest.fixture(scope="module", autouse=True)
 def distributed():
-    return pytest.importorskip("distributed", reason="needs Dask: pip install 'mlstream[dask]'")
+    return pytest.importorskip("distributed", reason="needs Dask: pip install 'mlstream-toolkit[dask]'")
 
 
 class DeadlyOnce(Online):

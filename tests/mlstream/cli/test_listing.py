@@ -15,7 +15,7 @@ from tests.mlstream.cli.commands import invoke
 def test_the_version_is_that_of_the_distribution():
     result = invoke("--version")
     assert (result.exit_code, result.output) == (0, f"mlstream {mlstream.__version__}\n")
-    assert metadata.version("mlstream") == mlstream.__version__
+    assert metadata.version("mlstream-toolkit") == mlstream.__version__
 
 
 def test_strategies_are_listed_one_a_line_with_what_they_are():

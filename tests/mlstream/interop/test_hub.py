@@ -100,5 +100,5 @@ def test_a_hub_that_is_not_there_is_one_error(folder: Path) -> None:
 
 def test_without_the_extra_the_error_says_what_to_install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(ImportError, match=r"pip install 'mlstream\[hub\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'mlstream-toolkit\[hub\]'"):
         upload(folder, "me/stream")

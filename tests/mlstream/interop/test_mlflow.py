@@ -179,7 +179,7 @@ def test_nothing_is_sent_without_records_an_address_and_the_package(tmp_path, mo
     with pytest.raises(ValueError, match=r"must be that of an MLflow server, http://HOST:PORT\. Got 'mlruns'"):
         track(tmp_path, "mlruns")
     monkeypatch.setitem(sys.modules, "mlflow", None)
-    with pytest.raises(ImportError, match=r"pip install 'mlstream\[mlflow\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'mlstream-toolkit\[mlflow\]'"):
         track(tmp_path, "http://127.0.0.1:1")
     path.write_text(json.dumps({"schema_version": 2}), encoding="utf-8")
     with pytest.raises(ValueError, match=re.escape(os.fspath(path))):

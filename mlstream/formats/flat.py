@@ -86,7 +86,7 @@ def restore(flat: FlatStream, *, check_values: bool = True) -> Stream:
 
 
 def index_masks(parts: Sequence[Experience | EvaluationSet]) -> tuple[Mask, list[Index]]:
-    """Number the distinct label masks, (n_masks, n_labels), of parts.
+    """Find the distinct label masks, (n_masks, n_labels), of parts.
 
     Also returns, for each part, the number of its mask, or of that of each row where it goes by row.
     """

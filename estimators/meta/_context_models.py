@@ -59,7 +59,7 @@ class Models(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """How a context is learnt."""
+    """Options for learning a context."""
 
     estimator: Any
     native: bool  # one classifier predicts all labels

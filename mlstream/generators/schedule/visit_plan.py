@@ -1,4 +1,4 @@
-"""How tasks are split, in which order they come, and how they give way to each other."""
+"""Split of tasks, their order, and how they give way to each other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class VisitPlan:
-    """How tasks are split, in which order they come, and how they give way to each other.
+    """Split of tasks, their order, and how they give way to each other.
 
     Raises ValueError if a fraction is not positive, they add up to more than 1, or an option is not one of its values.
     """

@@ -22,10 +22,18 @@ def guard_text(text: str) -> str:
 
 
 def table_text(text: str) -> str:
-    """Guard text for a table that is only looked at; a carriage return, which csv does not quote, is a blank."""
+    """Guard text for a table that is only looked at; a carriage return, which csv does not quote, is a blank.
+
+    >>> table_text("=a" + chr(13) + "b")
+    "'=a b"
+    """
     return guard_text(text.replace("\r", " "))
 
 
 def unguard_text(text: str) -> str:
-    """Undo `guard_text`."""
+    """Undo `guard_text`.
+
+    >>> unguard_text("'=HYPERLINK(...)"), unguard_text("'quoted'")
+    ('=HYPERLINK(...)', "'quoted'")
+    """
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text

@@ -24,6 +24,10 @@ def as_features(X: Any, what: str = "X") -> Features:
 
     `X` may be an array-like, a frame or any sparse matrix, and is not copied where it is such already. Raises
     ValueError if a cell is not a number.
+
+    >>> as_features([[1, 2], [3, 4]])
+    array([[1., 2.],
+           [3., 4.]])
     """
     if is_frame(X):
         return read_numbers(X, what, "Dataset.from_frame reads words")
@@ -38,6 +42,10 @@ def as_labels(Y: Any, what: str = "Y") -> Indicator:
 
     `Y` may be an array-like, a frame or any sparse matrix: 1 present, 0 absent, NaN (or None, or NA of pandas) unknown.
     Cells that are not stored are 0. Raises ValueError if it is not 2-D, or a cell holds anything but 0, 1 and NaN.
+
+    >>> as_labels([[1, 0], [0, 1]])
+    array([[1, 0],
+           [0, 1]], dtype=uint8)
     """
     table = read_numbers(Y, what, "Dataset.from_frame reads words such as true and false") if is_frame(Y) else Y
     return as_indicator(_as_dense(table, what) if sparse.issparse(table) else table, what)
@@ -48,6 +56,9 @@ def as_names(names: Sequence[str], table: Any, prefix: Literal["x", "y"], width:
 
     Raises TypeError if `names` is one text, whose letters would be taken for names; ValueError if there is not one name
     per column, or two columns have the same.
+
+    >>> as_names((), np.zeros((5, 2)), "x", 2)
+    ('x0', 'x1')
     """
     what = "feature" if prefix == "x" else "label"
     if isinstance(names, str):

@@ -41,7 +41,11 @@ def filled(Y: Indicator, value: int = 0) -> npt.NDArray[np.uint8]:
 
 
 def with_unknown_of(Y: Indicator, present: Mask) -> Indicator:
-    """Make labels of those that are to be present, unknown where they are unknown in `Y`, and absent elsewhere."""
+    """Make labels of those that are to be present, unknown where they are unknown in `Y`, and absent elsewhere.
+
+    >>> with_unknown_of(np.array([[1, np.nan, 1]], dtype=np.float32), np.array([[True, False, False]])).tolist()
+    [[1.0, nan, 0.0]]
+    """
     cells = known(Y)
     return present.astype(np.uint8) if cells is None else np.where(cells, present, np.float32(np.nan))
 

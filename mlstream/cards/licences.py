@@ -79,7 +79,11 @@ def spdx_identifier(licence: str) -> str | None:
 
 
 def is_spdx_expression(licence: str) -> bool:
-    """Return whether a text is an identifier of the whole SPDX list, or several joined by AND, OR and WITH."""
+    """Return whether a text is an identifier of the whole SPDX list, or several joined by AND, OR and WITH.
+
+    >>> is_spdx_expression("Artistic-2.0"), is_spdx_expression("MIT OR Apache-2.0"), is_spdx_expression("nope")
+    (True, True, False)
+    """
     try:
         return bool(canonicalize_license_expression(licence))
     except InvalidLicenseExpression:

@@ -37,6 +37,10 @@ def mark_missing(X: Features, columns: npt.NDArray[np.int64]) -> tuple[npt.NDArr
     """Return the positions, among `columns`, of those with a missing value, and a 0/1 column of marks for each.
 
     The marks are a CSR matrix if X is one.
+
+    >>> marked, marks = mark_missing(np.array([[1, np.nan], [2, 3]]), np.array([0, 1]))
+    >>> marked.tolist(), marks.tolist()
+    ([1], [[1.0], [0.0]])
     """
     marked = np.flatnonzero(np.isin(columns, _incomplete(X)))
     if not sparse.issparse(X):

@@ -73,7 +73,11 @@ def nominal(name: str, values: Sequence[str]) -> Column:
 
 
 def to_number(text: str) -> float | None:
-    """Read a finite number as programs write it; None for anything else, such as ``1_000``, ``nan`` or ``٣``."""
+    """Read a finite number as programs write it; None for anything else, such as ``1_000``, ``nan`` or ``٣``.
+
+    >>> to_number("-1.5e3"), to_number("1_000"), to_number("blue")
+    (-1500.0, None, None)
+    """
     if "_" in text or not text.isascii():
         return None
     try:

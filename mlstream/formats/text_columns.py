@@ -115,7 +115,13 @@ def read_cells(cells: Iterable[str], codes: Mapping[str, float] | None, *, takes
 
 
 def read_cell(text: str, codes: Mapping[str, float] | None, *, takes_missing: bool) -> float | None:
-    """Read one cell; return None if it is neither a number nor one of the words of its column."""
+    """Read one cell; return None if it is neither a number nor one of the words of its column.
+
+    >>> read_cell("2.5", None, takes_missing=False), read_cell(" red", {"red": 1.0}, takes_missing=False)
+    (2.5, 1.0)
+    >>> read_cell("NA", None, takes_missing=False), read_cell("NA", None, takes_missing=True)
+    (None, nan)
+    """
     stripped = text.strip()
     if not stripped or (takes_missing and stripped in MISSING_WORDS):
         return math.nan

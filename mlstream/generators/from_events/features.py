@@ -30,7 +30,11 @@ class Vocabulary(NamedTuple):
 
 
 def frequent_values(column: TextColumn, max_values: int) -> Vocabulary:
-    """Choose the most frequent values of a column; ties go to the first in alphabetical order."""
+    """Choose the most frequent values of a column; ties go to the first in alphabetical order.
+
+    >>> frequent_values(TextColumn.encode(["udp", "tcp", "tcp", "icmp"]), 2)
+    Vocabulary(values=('tcp', 'icmp'), has_other=True)
+    """
     counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.values))
     ranked = sorted(zip((-counts).tolist(), column.values, strict=True))
     return Vocabulary(tuple(value for _, value in ranked[:max_values]), len(ranked) > max_values)

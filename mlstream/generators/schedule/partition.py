@@ -74,7 +74,11 @@ def as_slice(rows: Index) -> Index | slice:
 
 
 def count_rows(parts: Sequence[Index]) -> int:
-    """Count the distinct rows of several parts of a table, at least one."""
+    """Count the distinct rows of several parts of a table, at least one.
+
+    >>> count_rows([np.array([0, 2]), np.array([2, 5])])
+    3
+    """
     return int(np.count_nonzero(np.bincount(np.concatenate(parts))))
 
 

@@ -23,21 +23,11 @@ Build: TypeAlias = "Callable[..., StreamClassifier]"
 
 
 class Strategy(NamedTuple):
-    """A named, configured learner.
+    """A named, configured learner."""
 
-    Parameters
-    ----------
-    summary : str
-        What it is, in one line.
-    build : callable
-        Takes the parameters of the strategy, all with defaults, and returns a new estimator.
-    grids : tuple of mappings
-        Values to search by parameter; several mappings are several grids, as for scikit-learn's `ParameterGrid`.
-    """
-
-    summary: str
-    build: Callable[..., StreamClassifier]
-    grids: tuple[Grid, ...]
+    summary: str  # one line
+    build: Callable[..., StreamClassifier]  # takes the parameters of the strategy, all with defaults
+    grids: tuple[Grid, ...]  # values to search by parameter, as for scikit-learn's `ParameterGrid`
 
 
 _RATES: Grid = {"learning_rate": (0.1, 0.01, 0.001)}

@@ -113,25 +113,10 @@ def detection_scores(
 def match_alarms(
     drifts: ArrayLike, alarms: ArrayLike, *, n_samples: int, max_delay: int, max_early: int = 0
 ) -> NDArray[np.int64]:
-    """Find the drift that each alarm is in time for.
+    """Find the drift that each alarm is in time for: its index, or -1 for a false alarm.
 
-    Parameters
-    ----------
-    drifts, alarms, n_samples, max_delay, max_early
-        As for `detection_scores`.
+    Parameters and errors are those of `detection_scores`.
 
-    Returns
-    -------
-    ndarray of int64, shape (n_alarms,)
-        Index of a drift, or -1 for a false alarm.
-
-    Raises
-    ------
-    ValueError
-        As `detection_scores`.
-
-    Examples
-    --------
     >>> match_alarms([1000, 2000], [500, 1200, 1250, 2100], n_samples=3000, max_delay=200).tolist()
     [-1, 0, -1, 1]
     """

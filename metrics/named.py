@@ -21,22 +21,9 @@ Form = Literal["counts", "decisions", "scores", "best"]
 class NamedMetric:
     """A metric with a name.
 
-    Parameters
-    ----------
-    name : str
-        Its name.
-    title : str
-        Its name in tables.
-    better : {"higher", "lower"}
-        The direction that is better.
-    meaning : str
-        One sentence about it.
-    form : {"counts", "decisions", "scores", "best"}
-        How `function` is called: with counts (see `metrics.label_counts`); with truth and decisions, or truth and
-        scores, and the option `label_mask`; or with truth, scores, a number of best-scored labels, and `label_mask`.
-        All but the first are means over rows.
-    function : callable
-        A function of `metrics`.
+    Forms: "counts" is called with counts (see `metrics.label_counts`); "decisions" and "scores" with truth, decisions
+    or scores, and the option `label_mask`; "best" with truth, scores, a number of best-scored labels, and `label_mask`.
+    All but the first are means over rows.
     """
 
     name: str
@@ -48,30 +35,7 @@ class NamedMetric:
 
 
 def find_metrics(names: Sequence[str], option: str = "metrics") -> tuple[NamedMetric, ...]:
-    """Find metrics by their names.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names, in any order.
-    option : str, default="metrics"
-        Name of the argument, for the error.
-
-    Returns
-    -------
-    tuple of NamedMetric
-        In that order.
-
-    Raises
-    ------
-    ValueError
-        If there is no metric of a name; the message has all names, and the nearest one.
-
-    Examples
-    --------
-    >>> find_metrics(["lrap"])[0].better
-    'higher'
-    """
+    """Find metrics by their names, in that order; an unknown one raises ValueError with the nearest name."""
     for name in names:
         if name not in NAMED_METRICS:
             near = get_close_matches(str(name), NAMED_METRICS)

@@ -22,19 +22,13 @@ HEAD = np.dtype(
 class Windows(NamedTuple):
     """Windows over the numbers since the last change.
 
-    Attributes
-    ----------
-    heads : structured ndarray of shape (n_windows,)
-        Number of values in each window, their sum and squared deviations, and the number of levels in use.
-    counts : int8 ndarray of shape (n_windows, n_levels)
-        Number of buckets in each level; there are N_LEVELS, unless whoever owns the windows adds them when needed.
-    totals : ndarray of shape (n_windows, n_levels, MAX_BUCKETS + 1)
-        Sum of the values in each bucket, oldest first; buckets of level k hold 2**k values.
+    There are N_LEVELS levels, unless whoever owns the windows adds them when needed. Buckets of level k hold 2**k
+    values.
     """
 
-    heads: Array
-    counts: Array
-    totals: Array
+    heads: Array  # (n_windows,): number of values, their sum and squared deviations, number of levels in use
+    counts: Array  # int8, (n_windows, n_levels): number of buckets
+    totals: Array  # (n_windows, n_levels, MAX_BUCKETS + 1): sum of the values in each bucket, oldest first
 
 
 def new_windows(n: int, n_levels: int = N_LEVELS) -> Windows:

@@ -48,21 +48,11 @@ _ATTEMPTS = 100
 
 @dataclass(frozen=True)
 class Folder:
-    """The folder of this process.
-
-    Parameters
-    ----------
-    path : Path
-        The folder, which exists and is held.
-    key : str
-        Hash of what its content was made of.
-    versions : tuple of str
-        The packages that compile.
-    """
+    """The folder of this process, which exists and is held."""
 
     path: Path
-    key: str
-    versions: tuple[str, ...]
+    key: str  # hash of what its content was made of
+    versions: tuple[str, ...]  # the packages that compile
 
     def is_current(self) -> bool:
         """Return whether the sources are still those that the folder was named by."""
@@ -86,19 +76,8 @@ class Folder:
 def open_folder(versions: Sequence[str], settings: Sequence[str], chosen: str) -> Folder | None:
     """Create the folder, or find it, hold it, and remove older ones.
 
-    Parameters
-    ----------
-    versions : sequence of str
-        The packages that compile.
-    settings : sequence of str
-        What the user set that changes machine code.
-    chosen : str
-        The folder that the user wants caches in, or an empty string.
-
-    Returns
-    -------
-    Folder or None
-        None if no place is writable, or if there are no sources that could be compared.
+    `settings` are those of the user that change machine code. `chosen` is the folder that the user wants caches in, or
+    empty. Returns None if no place is writable, or if there are no sources that could be compared.
     """
     key, owner = hash_kernels(versions), _hash([str(os.getuid()), str(ROOT), sys.prefix, *settings])[:12]
     for place in _places(chosen) if key else ():
@@ -111,13 +90,7 @@ def open_folder(versions: Sequence[str], settings: Sequence[str], chosen: str) -
 
 
 def require_place(chosen: str) -> None:
-    """Raise OSError if kernels could be kept nowhere: neither beside the package nor in the user's cache.
-
-    Parameters
-    ----------
-    chosen : str
-        The folder that the user wants caches in, or an empty string.
-    """
+    """Raise OSError if kernels could be kept nowhere: neither beside the package nor in the user's cache."""
     for place in _places(chosen):
         with suppress(OSError):
             place.mkdir(parents=True, exist_ok=True)
@@ -127,13 +100,7 @@ def require_place(chosen: str) -> None:
 
 
 def need_place(chosen: str) -> str:
-    """Return the error that kernels could be kept nowhere.
-
-    Parameters
-    ----------
-    chosen : str
-        The folder that the user wants caches in, or an empty string.
-    """
+    """Return the error that kernels could be kept nowhere."""
     tried = " and ".join(map(str, _places(chosen)))
     return (
         f"A folder for compiled kernels must be writable. Got {tried} instead; "

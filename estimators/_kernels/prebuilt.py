@@ -31,33 +31,17 @@ FEATURES = ("avx", "avx2", "bmi", "bmi2", "cmov", "cx16", "f16c", "fma", "fxsr",
 
 @dataclass(frozen=True)
 class Prebuilt:
-    """A folder of kernels that fits this installation.
-
-    Parameters
-    ----------
-    path : Path
-        The folder.
-    stamp : str
-        What the kernels' indices are marked with.
-    target : tuple of str
-        The processor that they were compiled for, in Numba's words.
-    """
+    """A folder of kernels that fits this installation."""
 
     path: Path
-    stamp: str
-    target: tuple[str, ...]
+    stamp: str  # what the kernels' indices are marked with
+    target: tuple[str, ...]  # the processor that they were compiled for, in Numba's words
 
     def load(self, cache: Any, key: Any, target_context: Any) -> Any:
         """Return what was compiled of a function for a signature; None if it is not there, or cannot be read.
 
-        Parameters
-        ----------
-        cache : numba.core.caching.Cache
-            The cache of the function.
-        key : tuple
-            Signature, processor, and hashes of the function's code, as Numba makes it.
-        target_context : numba.core.base.BaseContext
-            Where it is loaded.
+        `key` holds signature, processor, and hashes of the function's code, as Numba makes it; `target_context` is
+        where the result is loaded.
         """
         signature, _, code = key
         file = IndexDataCacheFile(str(self.path), cache._impl.filename_base, self.stamp)
@@ -71,10 +55,8 @@ class Prebuilt:
 def find_prebuilt(find_needs: Callable[[], Mapping[str, Any]]) -> Prebuilt | None:
     """Return the kernels of the package that is installed, if they fit.
 
-    Parameters
-    ----------
-    find_needs : callable
-        Returns what `describe` returns here. It reads all sources: it is called only if the package is installed.
+    `find_needs` returns what `describe` returns here. It reads all sources: it is called only if the package is
+    installed.
     """
     spec = find_spec(PACKAGE)
     if spec is None or spec.origin is None:

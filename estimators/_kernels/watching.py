@@ -24,17 +24,10 @@ _NOTE_UNKEPT = "Compiling kernels of %s, in every process: a few seconds."
 
 
 class CompilationWatcher(event.Listener):  # type: ignore[misc, unused-ignore]
-    """Listen to Numba, which compiles in one thread at a time.
+    """A listener to Numba, which compiles in one thread at a time, that announces the kernels of `packages`.
 
     The objects that Numba makes live until the kernel is there: looking for garbage among them takes a sixth of the
-    time to compile.
-
-    Parameters
-    ----------
-    packages : tuple of str
-        Whose kernels are announced.
-    kept : bool
-        Whether what is compiled is kept on disk.
+    time to compile. `kept` says whether what is compiled is kept on disk.
     """
 
     def __init__(self, packages: tuple[str, ...], *, kept: bool) -> None:

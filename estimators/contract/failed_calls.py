@@ -34,13 +34,7 @@ def check_not_diverged(estimator: Any) -> None:
 
 
 class unchanged_on_error:  # noqa: N801 - a context manager that reads like a clause, and costs less than a generator
-    """Hold the lock of the estimator, and give it back the attributes it had if the block fails.
-
-    Parameters
-    ----------
-    estimator : estimator instance
-        The estimator that the block changes.
-    """
+    """Hold the lock of the estimator, and give it back the attributes it had if the block fails."""
 
     in_place = False
 

@@ -16,20 +16,10 @@ OnNewLabels = Literal["error", "grow"]
 
 
 class PlacedLabels(NamedTuple):
-    """A chunk of labels, in the columns of the learner.
+    """A chunk of labels, in the columns of the learner."""
 
-    Parameters
-    ----------
-    target : LabelTarget
-        The labels of the learner, new ones last.
-    Y : ndarray of shape (n_samples, n_labels)
-        0 and 1, NaN for a label that the chunk does not name.
-    label_mask : array-like or None
-        Labels that count, in the same columns.
-    """
-
-    target: LabelTarget
-    Y: Any
+    target: LabelTarget  # the labels of the learner, new ones last
+    Y: Any  # (n_samples, n_labels), NaN for a label that the chunk does not name
     label_mask: Any
 
 
@@ -55,19 +45,9 @@ def grows(estimator: Any) -> bool:
 
 
 def grown(inner: Any, n_labels: int) -> Any:
-    """Return a copy of a learner with so many labels; learning with it does not change the learner.
+    """Return a copy of a learner with `n_labels` labels, old and new; the two share nothing.
 
-    Parameters
-    ----------
-    inner : StreamClassifier
-        A learner inside another one, whose labels have no names.
-    n_labels : int
-        Number of labels, old and new.
-
-    Returns
-    -------
-    StreamClassifier
-        The copy, which shares nothing with the learner.
+    The learner is inside another one, and its labels have no names.
     """
     copy = deepcopy(inner)
     n_before = copy.n_labels_
@@ -77,29 +57,11 @@ def grown(inner: Any, n_labels: int) -> Any:
 
 
 def place_labels(target: Target, Y: Any, classes: Any, label_mask: Any) -> PlacedLabels | None:
-    """Return a chunk in the columns of a learner that may grow, or None if it has them already.
+    """Return a chunk in the columns of a learner that may grow; None if it has them already, or cannot grow.
 
-    Parameters
-    ----------
-    target : Target
-        The labels, or classes, of the calls before.
-    Y : array-like of shape (n_samples, n_columns)
-        Labels of the chunk.
-    classes : int, list of str or None
-        Names of the columns of Y, some of them new; or their number; or None: columns are those of the calls before,
-        and new ones follow.
-    label_mask : array-like of shape (n_columns,) or (n_samples, n_columns), or None
-        Labels that count.
-
-    Returns
-    -------
-    PlacedLabels or None
-        None also where the target is one class a row, which does not grow.
-
-    Raises
-    ------
-    ValueError
-        If names must be given and are not, or fit neither Y nor the names of the calls before.
+    `classes` holds the names of the columns of Y, some of them new, or their number. Under None, columns are those of
+    the calls before, and new ones follow. Only targets with one class a row cannot grow. Raises ValueError if names are
+    required and missing, or fit neither Y nor the names of the calls before.
     """
     if not isinstance(target, LabelTarget):
         return None
@@ -118,15 +80,7 @@ def place_labels(target: Target, Y: Any, classes: Any, label_mask: Any) -> Place
 
 
 def growth_state(estimator: Any, n_before: int) -> RandomState:
-    """Return the source of what is random in new labels: with a seed, the same whatever was drawn before.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A learner with a parameter `random_state`.
-    n_before : int
-        Number of labels before it grows.
-    """
+    """Return the source of randomness for new labels: with a seed, it depends on the seed and `n_before` only."""
     seed = estimator.random_state
     if seed is None or isinstance(seed, RandomState):
         return check_random_state(seed)

@@ -25,22 +25,12 @@ FOLLOW, MEMORY = 0.5, 20.0
 
 
 class Prevalence(NamedTuple):
-    """Weights of positive rows and of all rows that count, by label; never changed in place.
+    """Weights of positive rows and of all rows that count, by label; never changed in place."""
 
-    Parameters
-    ----------
-    usual, late : ndarray of shape (2, n_labels)
-        Of all rows so far; and of the rows of late, older ones fading.
-    follow : float
-        How far decisions follow the prevalence of late, from 0 to 1.
-    memory : float
-        Rows that "of late" means.
-    """
-
-    usual: Array
-    late: Array
-    follow: float
-    memory: float
+    usual: Array  # (2, n_labels): over all rows so far
+    late: Array  # (2, n_labels): over recent rows, older ones fading
+    follow: float  # how far decisions follow the recent prevalence, from 0 to 1
+    memory: float  # number of rows that count as recent
 
     @classmethod
     def start(cls, n_labels: int, follow: float = FOLLOW, memory: float = MEMORY) -> Self:
@@ -61,17 +51,7 @@ class Prevalence(NamedTuple):
 
     # ------------------------------------------------------------------ labels
     def learn(self, Y: Array, counted: Mask | None, weight: Array | None) -> "Prevalence":
-        """Return the prevalence after some rows.
-
-        Parameters
-        ----------
-        Y : ndarray of shape (n_samples, n_labels)
-            0 and 1 where they count.
-        counted : ndarray of bool, shape (n_samples, n_labels), or None
-            Labels that count; None: all.
-        weight : ndarray of shape (n_samples,) or None
-            Weights of rows; None: 1.
-        """
+        """Return the prevalence after some rows; by default all labels count, and rows have weight 1."""
         after = self._copied()
         weight = np.ones(len(Y)) if weight is None else _floats(weight)
         count_rows(_binary(Y), _counted(Y, counted), weight, *after[:2], self.memory)
@@ -84,22 +64,7 @@ class Prevalence(NamedTuple):
         return decided
 
     def decide_then_learn(self, proba: Array, Y: Array, counted: Mask | None) -> tuple[Mask, "Prevalence"]:
-        """Decide each row by the rows before it, then count its labels.
-
-        Parameters
-        ----------
-        proba : ndarray of shape (n_samples, n_labels)
-            P(label = 1).
-        Y, counted
-            As for `learn`.
-
-        Returns
-        -------
-        decided : ndarray of bool, shape (n_samples, n_labels)
-            Decisions.
-        after : Prevalence
-            The prevalence after the rows.
-        """
+        """Decide each row by the rows before it, then count its labels."""
         after, decided = self._copied(), np.zeros(proba.shape, dtype=np.bool_)
         settings = self.memory, self.follow, PRIOR_ROWS
         decide_then_count(_floats(proba), _binary(Y), _counted(Y, counted), *after[:2], *settings, decided)

@@ -9,20 +9,8 @@ from sklearn.base import clone
 def clone_with_seed(estimator: Any, seed: int | RandomState | None, *, only_unset: bool = False) -> Any:
     """Clone an estimator and seed it, with all estimators inside.
 
-    Parameters
-    ----------
-    estimator : estimator instance
-        A scikit-learn estimator; never changed.
-    seed : int, RandomState or None
-        Value of every parameter called ``random_state``, also of estimators inside; a RandomState draws one for each,
-        in the order of their names. None leaves the seeds as they are.
-    only_unset : bool, default=False
-        Whether seeds that are not None stay as they are.
-
-    Returns
-    -------
-    estimator
-        The clone.
+    `seed` becomes the value of every parameter called ``random_state``; a RandomState draws one for each, in the order
+    of their names, and None leaves them as they are. With `only_unset`, seeds that are not None stay.
     """
     copy = clone(estimator)
     if seed is None:

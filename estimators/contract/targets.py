@@ -27,15 +27,7 @@ _OPEN_INTERVAL = {
 class LabelTarget:
     """Multi-label: any subset of `width` labels.
 
-    Parameters
-    ----------
-    width : int
-        Number of labels.
-    announced : bool
-        Whether the width was announced with `classes`: a table may then hold the first labels only, and the others
-        are zeros.
-    names : sequence of str, optional
-        Names of the labels, if announced.
+    If `classes` announced the width, a table may hold the first labels only, and the others are zeros.
     """
 
     multilabel = True
@@ -78,14 +70,9 @@ class LabelTarget:
 
 
 class ClassTarget:
-    """One class a row, with scikit-learn's shapes.
+    """One class a row, with scikit-learn's shapes; `values` are the sorted distinct classes.
 
     Two classes are one column, 1 for the second; more classes have one column each.
-
-    Parameters
-    ----------
-    values : ndarray
-        The sorted distinct values.
     """
 
     multilabel = False

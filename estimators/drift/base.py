@@ -108,12 +108,7 @@ class DriftDetector(Locked, BaseEstimator):
 class Streams:
     """The states of one detector for several streams.
 
-    Parameters
-    ----------
-    detector : DriftDetector
-        Its parameters are read here, once.
-    shares : ndarray of shape (n_streams,)
-        The share of the confidence that each stream has.
+    `shares` holds the share of the confidence that each stream has. Parameters of the detector are read here, once.
     """
 
     def __init__(self, detector: DriftDetector, shares: Array) -> None:

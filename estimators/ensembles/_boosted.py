@@ -20,12 +20,7 @@ from estimators.trees._tree_bank import check_tree_params
 class BoostedModels:
     """Boosted logistic regressions.
 
-    Parameters
-    ----------
-    shape : (int, int, int)
-        Numbers of labels, of models for each label, and of features.
-    smoothing : float
-        Value at which sums of weights start.
+    `shape` is (n_labels, n_models, n_features), and sums of weights start at `smoothing`.
     """
 
     def __init__(self, shape: tuple[int, int, int], smoothing: float) -> None:
@@ -71,12 +66,7 @@ class BoostedModels:
 class BoostedTrees:
     """Boosted Hoeffding trees; the labels that came together share the arrays of their trees.
 
-    Parameters
-    ----------
-    shape : (int, int, int)
-        Numbers of labels, of trees for each label, and of features.
-    smoothing : float
-        Value at which sums of weights start.
+    `shape` is (n_labels, n_trees, n_features), and sums of weights start at `smoothing`.
     """
 
     def __init__(self, shape: tuple[int, int, int], smoothing: float) -> None:

@@ -21,10 +21,7 @@ MAX_VALUES = 2**20
 class RedoLog:
     """A model as it was at a checkpoint, and the chunks that it has learnt since; neither is saved nor copied.
 
-    Parameters
-    ----------
-    max_rows, max_values : int
-        Rows, and values of X, learnt since the checkpoint from which on there is a new one.
+    A new checkpoint is due once `max_rows` rows, or `max_values` values of X, have been learnt since the last one.
     """
 
     def __init__(self, max_rows: int = MAX_ROWS, max_values: int = MAX_VALUES) -> None:

@@ -16,13 +16,7 @@ from estimators.interop._river_rows import RiverRows, as_rows, keys_of, position
 
 
 class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
-    """See `estimators.interop.river.as_river`, which makes it.
-
-    Parameters
-    ----------
-    estimator, features, labels, max_labels, max_features
-        As there.
-    """
+    """A multi-label classifier of River; `estimators.interop.river.as_river` makes it."""
 
     def __init__(
         self,
@@ -45,26 +39,13 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
         self._has_learnt = False
 
     def learn_one(self, x: Mapping[Hashable, Any], y: Mapping[Hashable, Any]) -> None:
-        """Learn a row.
-
-        Parameters
-        ----------
-        x : mapping
-            Features.
-        y : mapping
-            Labels, True or False; a label that is None, or lacking, is unknown.
-        """
+        """Learn a row; a label that is None, or missing from y, is unknown."""
         self._learn_labels(x, y)
 
     def learn_many(self, X: Any, Y: Any) -> None:
-        """Learn the rows of a data frame, in order, as `learn_one` does one after the other.
+        """Learn the rows of a data frame that narwhals knows, in order, as `learn_one` does one after the other.
 
-        Parameters
-        ----------
-        X : data frame of pandas, polars or another library that narwhals knows
-            Features, a column each.
-        Y : data frame
-            Labels, a column each; a cell without a value is unknown.
+        A cell of Y without a value is an unknown label.
         """
         X, Y = as_rows(X), as_rows(Y)
         if len(X) != len(Y):
@@ -77,20 +58,7 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
         x: Mapping[Hashable, Any],
         **kwargs: Any,  # noqa: ARG002 - River's signature
     ) -> dict[Hashable, dict[bool, float]]:
-        """Estimate the probability of each label.
-
-        Parameters
-        ----------
-        x : mapping
-            Features.
-        **kwargs
-            Ignored.
-
-        Returns
-        -------
-        dict
-            {False: P, True: P} for each known label.
-        """
+        """Estimate the probability of each known label."""
         with lock_of(self):
             if not self._has_learnt:
                 return {}
@@ -98,20 +66,7 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
             return {label: {False: 1 - proba[j], True: proba[j]} for label, j in (self._labels or {}).items()}
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Hashable, bool]:  # noqa: ARG002
-        """Predict each label.
-
-        Parameters
-        ----------
-        x : mapping
-            Features.
-        **kwargs
-            Ignored.
-
-        Returns
-        -------
-        dict
-            Whether each known label is present.
-        """
+        """Predict whether each known label is present."""
         with lock_of(self):
             if not self._has_learnt:
                 return {}
@@ -119,35 +74,13 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
             return {label: bool(decided[j]) for label, j in (self._labels or {}).items()}
 
     def predict_proba_many(self, X: Any) -> Any:
-        """Estimate the probability of each label for the rows of a data frame.
-
-        Parameters
-        ----------
-        X : data frame
-            Features, a column each.
-
-        Returns
-        -------
-        data frame
-            Of the same library: P(True) of each known label, a column each, with the index of X.
-        """
+        """Estimate P(True) of each known label: a frame of the same library, a column each, with the index of X."""
         X = as_rows(X)
         with lock_of(self):
             return self._columns(X, self.learner.predict_proba, float)
 
     def predict_many(self, X: Any) -> Any:
-        """Predict each label for the rows of a data frame.
-
-        Parameters
-        ----------
-        X : data frame
-            Features, a column each.
-
-        Returns
-        -------
-        data frame
-            Of the same library: whether each known label is present, a column each, with the index of X.
-        """
+        """Predict each known label: a data frame of the same library, a column each, with the index of X."""
         X = as_rows(X)
         with lock_of(self):
             return self._columns(X, self.learner.predict, bool)

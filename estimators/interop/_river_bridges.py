@@ -33,14 +33,9 @@ class Bridge(Protocol):
 
 
 class OneModelEach:
-    """A classifier, or a regressor, for each column.
+    """A River classifier, or a regressor, for each column.
 
-    Parameters
-    ----------
-    models : list of River models
-        The untrained model of each column.
-    at_first_positive : bool
-        Whether a column's model learns from the first positive row of the column on, and predicts 0 before.
+    With `at_first_positive`, the model of a column learns from its first positive row on, and predicts 0 before.
     """
 
     def __init__(self, models: list[Model], *, at_first_positive: bool) -> None:
@@ -64,15 +59,7 @@ class OneModelEach:
 
 
 class OneModelForClasses:
-    """A classifier of several classes, one of which each row has.
-
-    Parameters
-    ----------
-    model : River classifier
-        It learns positions of columns as classes.
-    n_classes : int
-        Number of columns.
-    """
+    """A River classifier of several classes, one of which each row has; it learns positions of columns as classes."""
 
     def __init__(self, model: Model, n_classes: int) -> None:
         self.model = model
@@ -91,15 +78,7 @@ class OneModelForClasses:
 
 
 class OneModelForLabels:
-    """A multi-label classifier, or a multi-target regressor, for all columns.
-
-    Parameters
-    ----------
-    model : River model
-        It learns dictionaries of labels.
-    labels : list of hashable
-        Keys of the columns.
-    """
+    """A multi-label classifier, or a multi-target regressor, for all columns, whose keys are `labels`."""
 
     def __init__(self, model: Model, labels: list[Any]) -> None:
         self.model = model

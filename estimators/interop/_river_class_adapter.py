@@ -15,13 +15,7 @@ from estimators.interop._river_rows import RiverRows, as_rows, positions_of, to_
 
 
 class RiverClassAdapter(RiverRows, Locked, base.MiniBatchClassifier):
-    """See `estimators.interop.river.as_river_classifier`, which makes it.
-
-    Parameters
-    ----------
-    estimator, classes, features, max_features
-        As there.
-    """
+    """A River classifier with one class a row; `estimators.interop.river.as_river_classifier` makes it."""
 
     def __init__(
         self,
@@ -44,27 +38,11 @@ class RiverClassAdapter(RiverRows, Locked, base.MiniBatchClassifier):
         return len(self._codes) > 2
 
     def learn_one(self, x: Mapping[Hashable, Any], y: Hashable) -> None:
-        """Learn a row.
-
-        Parameters
-        ----------
-        x : mapping
-            Features.
-        y : hashable
-            One of the classes.
-        """
+        """Learn a row."""
         self._learn_classes(x, [y])
 
     def learn_many(self, X: Any, y: Any) -> None:
-        """Learn the rows of a data frame, in order, as `learn_one` does one after the other.
-
-        Parameters
-        ----------
-        X : data frame of pandas, polars or another library that narwhals knows
-            Features, a column each.
-        y : series
-            The class of each row.
-        """
+        """Learn the rows of a data frame that narwhals knows, in order, as `learn_one` does one after the other."""
         X, classes = as_rows(X), list(y)
         if len(X) != len(classes):
             raise ValueError(f"X and y must have the same number of rows. Got {len(X)} and {len(classes)} instead.")
@@ -76,20 +54,7 @@ class RiverClassAdapter(RiverRows, Locked, base.MiniBatchClassifier):
         x: Mapping[Hashable, Any],
         **kwargs: Any,  # noqa: ARG002 - River's signature
     ) -> dict[Hashable, float]:
-        """Estimate the probability of each class.
-
-        Parameters
-        ----------
-        x : mapping
-            Features.
-        **kwargs
-            Ignored.
-
-        Returns
-        -------
-        dict
-            P of each class; before any row is learnt, the same for all.
-        """
+        """Estimate the probability of each class: the same for all before any row is learnt."""
         with lock_of(self):
             if not self._has_learnt:
                 return dict.fromkeys(self._codes, 1 / len(self._codes))
@@ -97,34 +62,12 @@ class RiverClassAdapter(RiverRows, Locked, base.MiniBatchClassifier):
             return dict(zip(self._codes, proba, strict=True))
 
     def predict_proba_many(self, X: Any) -> Any:
-        """Estimate the probability of each class for the rows of a data frame.
-
-        Parameters
-        ----------
-        X : data frame
-            Features, a column each.
-
-        Returns
-        -------
-        data frame
-            Of the same library: P of each class, a column each, with the index of X.
-        """
+        """Estimate the probability of each class: a frame of the same library, a column each, with the index of X."""
         X = as_rows(X)
         return to_frame(self._probabilities(X), self._codes, X)
 
     def predict_many(self, X: Any) -> Any:
-        """Predict the class of the rows of a data frame.
-
-        Parameters
-        ----------
-        X : data frame
-            Features, a column each.
-
-        Returns
-        -------
-        series
-            Of the same library, with the index of X.
-        """
+        """Predict the class of the rows of a data frame: a series of the same library, with the index of X."""
         X, classes = as_rows(X), list(self._codes)
         return to_series([classes[code] for code in self._probabilities(X).argmax(axis=1)], X)
 

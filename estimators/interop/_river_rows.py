@@ -75,27 +75,11 @@ def table_of(
     missing: float = 0.0,
     leave_out: bool = False,
 ) -> Array:
-    """Return a row, or the rows of a frame, as a table.
+    """Return a row, or the rows of a frame of `as_rows`, as a table of shape (n_rows, n_columns).
 
-    Parameters
-    ----------
-    x : mapping or frame of `as_rows`
-        Values by key.
-    positions : mapping
-        Columns of the keys.
-    name : {"x", "y"}
-        What they are, for errors; the texts of truth values count as numbers in y.
-    width : int
-        Number of columns, if there are more than keys.
-    missing : float
-        Value of cells without one.
-    leave_out : bool
-        Whether keys without a column are left out; otherwise they are errors.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_columns)
-        The table.
+    `positions` maps keys to columns; `width` counts if there are more columns than keys. Cells without a value get
+    `missing`. Keys without a column raise, unless `leave_out`. `name` is "x" or "y": in y, the texts of truth values
+    count as numbers.
     """
     table = np.full((1 if isinstance(x, Mapping) else len(x), max(width, len(positions))), missing)
     for j, key in enumerate(keys_of(x)):

@@ -12,27 +12,13 @@ from estimators.contract.validation import Features, is_sparse
 
 
 class KeptRows(NamedTuple):
-    """Rows in the order in which they came.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of float64, shape (n_samples, n_features)
-        Features.
-    Y : ndarray of uint8, shape (n_samples, n_labels)
-        0/1 labels.
-    weight : ndarray of float64, shape (n_samples, n_labels)
-        Weight of the row where the label counts, else 0.
-    environment : ndarray of int64, shape (n_samples,)
-        Environment of each row.
-    priority : ndarray of uint64, shape (n_samples,)
-        Random numbers: rows with the greatest ones stay.
-    """
+    """Rows in the order in which they came."""
 
     X: Features
-    Y: Array
-    weight: Array
-    environment: Array
-    priority: Array
+    Y: Array  # uint8, (n_samples, n_labels)
+    weight: Array  # (n_samples, n_labels): weight of the row where the label counts, else 0
+    environment: Array  # int64, (n_samples,)
+    priority: Array  # uint64, (n_samples,): random; rows with the greatest numbers stay
 
     def take(self, rows: Array | slice) -> "KeptRows":
         """Return some of the rows."""

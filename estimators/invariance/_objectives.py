@@ -15,26 +15,12 @@ _POWER_STEPS = 20
 
 
 class Problem(NamedTuple):
-    """The rows that count for one label.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n_samples, n_features)
-        Features.
-    y : ndarray of shape (n_samples,)
-        0 or 1.
-    share : ndarray of shape (n_samples,)
-        Weight of the row in the risk of its environment; those of an environment sum to 1.
-    environment : ndarray of int64, shape (n_samples,)
-        Environment of each row, from 0 to n_environments - 1; every environment has a row.
-    n_environments : int
-        Number of environments.
-    """
+    """The rows that count for one label, with y of 0 and 1."""
 
     X: Features
     y: Array
-    share: Array
-    environment: Array
+    share: Array  # weight of each row in the risk of its environment; those of an environment sum to 1
+    environment: Array  # int64, from 0 to n_environments - 1; every environment has a row
     n_environments: int
 
     def mean(self, values: Array) -> Array:

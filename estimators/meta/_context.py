@@ -16,47 +16,23 @@ POLICIES = ("last", "task", "label")
 
 
 class Schedule(NamedTuple):
-    """Rule of which rows are kept, and of when they are due to be learnt.
+    """Rule of which rows are kept, and of when they are due to be learnt."""
 
-    Parameters
-    ----------
-    policy : {'last', 'task', 'label'}
-        Which rows are kept.
-    refit_every : int or None
-        They are due after so many rows.
-    change : float or None
-        They are due once rows that were not there make up this share.
-    """
-
-    policy: str
-    refit_every: int | None
-    change: float | None
+    policy: str  # 'last', 'task' or 'label'
+    refit_every: int | None  # due after so many rows
+    change: float | None  # due once rows that were not there make up this share
 
 
 class Context(NamedTuple):
-    """The rows held, and all that decides which ones leave; never changed in place.
+    """The rows held, and all that decides which ones leave; never changed in place."""
 
-    Parameters
-    ----------
-    rows : KeptRows or None
-        Slots with rows; None before the first. Y holds classes; or, for each label, its value, plus 2 if it counts.
-    arrivals, groups : ndarray of shape (size,)
-        Number of the row in each slot, and its group.
-    group_keys, group_sizes : ndarray of shape (size + 1,)
-        What the rows of each group have in common, and how many are held.
-    counters : ndarray of shape (3,)
-        Numbers of rows: see the kernel.
-    n_positive : ndarray of shape (n_labels,)
-        Rows in which each label was positive.
-    """
-
-    rows: KeptRows | None
-    arrivals: Integers
-    groups: Integers
-    group_keys: Integers
-    group_sizes: Integers
-    counters: Integers
-    n_positive: Integers
+    rows: KeptRows | None  # slots; Y holds classes, or for each label its value, plus 2 if it counts
+    arrivals: Integers  # (size,): number of the row in each slot
+    groups: Integers  # (size,): its group
+    group_keys: Integers  # (size + 1,): what the rows of each group have in common
+    group_sizes: Integers  # (size + 1,): how many rows of it are held
+    counters: Integers  # (3,): numbers of rows: see the kernel
+    n_positive: Integers  # (n_labels,)
 
     @classmethod
     def start(cls, size: int, n_labels: int) -> "Context":

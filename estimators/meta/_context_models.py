@@ -22,18 +22,10 @@ Seed = Callable[[int], Any]
 
 
 class Models(NamedTuple):
-    """Frequencies of the values in a context, and classifiers where they vary.
+    """Frequencies of the values in a context, and classifiers where they vary."""
 
-    Parameters
-    ----------
-    shares : ndarray of shape (n_columns,)
-        Share of the rows in which each label is positive, or of the rows of each class.
-    fitted : tuple of (ndarray, estimator)
-        Columns that a classifier predicts, and the classifier.
-    """
-
-    shares: Array
-    fitted: tuple[tuple[Array, Any], ...] = ()
+    shares: Array  # (n_columns,): of the rows in which each label is positive, or of each class
+    fitted: tuple[tuple[Array, Any], ...] = ()  # the columns that a classifier predicts, and the classifier
 
     def predict_proba(self, X: Features) -> Array:
         """Return the probability of each column for each row: (n_samples, n_columns)."""
@@ -56,27 +48,13 @@ class Models(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """How a context is learnt.
-
-    Parameters
-    ----------
-    estimator : estimator instance
-        The classifier, of which clones are fitted.
-    native : bool
-        Whether one classifier predicts all labels.
-    min_count : int
-        Rows of each value without which a label, or class, is predicted by its frequency.
-    n_jobs : int or None
-        Number of threads.
-    seed : callable
-        Returns the source of seeds of the classifier of a column, or None.
-    """
+    """Options for learning a context."""
 
     estimator: Any
-    native: bool
-    min_count: int
+    native: bool  # one classifier predicts all labels
+    min_count: int  # a label or class with fewer rows of a value is predicted by its frequency
     n_jobs: int | None
-    seed: Seed
+    seed: Seed  # returns the source of seeds of the classifier of a column
 
     def classes(self, rows: KeptRows, n_classes: int) -> Models:
         """Learn one class a row."""

@@ -35,13 +35,7 @@ class WaitingRow(NamedTuple):
 
 
 class PrunedSets:
-    """Codes of frequent sets, counts of rare ones, and the rows that wait.
-
-    Parameters
-    ----------
-    n_labels, pruning, buffer_size, max_sets : int
-        As in `LabelCombination`.
-    """
+    """Codes of frequent sets, counts of rare ones, and the rows that wait; parameters as in `LabelCombination`."""
 
     def __init__(self, n_labels: int, pruning: int, buffer_size: int, max_sets: int) -> None:
         self.n_labels = n_labels
@@ -74,11 +68,8 @@ class PrunedSets:
     def codes_of_known_sets(self, Y: Array) -> tuple[Array, Array] | None:
         """Process rows that can all be learnt at once with their own set, since no set is pruned.
 
-        Returns
-        -------
-        (codes, n_known), or None
-            Codes of the rows, and numbers of sets with a code before each; None, with nothing changed, if a row must
-            wait.
+        Returns the codes of the rows, and the number of sets with a code before each; or None, with nothing changed, if
+        a row must wait.
         """
         if len(Y) == 1 and (code := self._codes_of_rows.get(Y.tobytes())) is not None:
             return np.array([code]), np.array([self.n_known])

@@ -12,15 +12,7 @@ from estimators.replay.memories import ReservoirMemory
 
 
 class RowSample(NamedTuple):
-    """A reservoir of rows, never changed in place.
-
-    Parameters
-    ----------
-    memory : ReservoirMemory
-        Chooses the slots.
-    kept : KeptRows or None
-        Slots with rows; None before any row.
-    """
+    """A reservoir of rows, never changed in place: `memory` chooses the slots, `kept` is None before any row."""
 
     memory: ReservoirMemory
     kept: KeptRows | None

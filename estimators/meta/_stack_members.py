@@ -19,17 +19,7 @@ Members = list[tuple[str, StreamClassifier]]
 def as_learners(estimators: Any, taken: Sequence[str]) -> Members:
     """Return unfitted members, those of other packages inside binary relevance; raise if any cannot be one.
 
-    Parameters
-    ----------
-    estimators : list of (str, estimator)
-        As the user passed them; "drop" leaves a member out.
-    taken : sequence of str
-        Names that no member may have.
-
-    Returns
-    -------
-    list of (str, StreamClassifier)
-        At least one.
+    Members are (name, estimator) as the user passed them, where "drop" leaves one out; none may have a name in `taken`.
     """
     pairs = _as_pairs(estimators)
     names = [name for name, _ in pairs]

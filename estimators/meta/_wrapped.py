@@ -40,25 +40,9 @@ class Member(Protocol):
 
 
 def make_members(estimator: Any, n_members: int, n_features: Sequence[int], n_classes: int, seed: Any) -> list[Member]:
-    """Return untrained members, copies of an estimator, each with its own seed if a seed is passed.
+    """Return untrained members, clones of an estimator, each with its own seed; None leaves the seeds as they are.
 
-    Parameters
-    ----------
-    estimator : estimator instance
-        A scikit-learn classifier with ``partial_fit``; it is cloned, never changed.
-    n_members : int
-        Number of members.
-    n_features : sequence of int
-        Number of features of each.
-    n_classes : int
-        Number of classes, the same for all.
-    seed : RandomState or None
-        Source of seeds; None leaves the seeds of the estimator as they are.
-
-    Returns
-    -------
-    list of Member
-        The members.
+    The estimator is a scikit-learn classifier with ``partial_fit``. `n_features` holds a number for each member.
     """
     if not hasattr(estimator, "partial_fit") or isinstance(estimator, type):
         raise ValueError(f"estimator must be a classifier instance with partial_fit. Got {estimator!r} instead.")

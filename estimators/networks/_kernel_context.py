@@ -29,12 +29,7 @@ class Needs(NamedTuple):
 class ReusableContext:
     """A context of the kernels for calls with the same needs.
 
-    Parameters
-    ----------
-    needs : Needs
-        Options, settings and arrays.
-    workspace : tuple
-        What the kernel works on. Its ``batch`` has room for the longest row of the first call.
+    The ``batch`` of the workspace has room for the longest row of the first call.
     """
 
     def __init__(self, needs: Needs, workspace: Any) -> None:

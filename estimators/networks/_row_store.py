@@ -51,19 +51,7 @@ def empty_store(n_labels: int, dtype: npt.DTypeLike) -> CodedRows:
 
 
 class RowStore:
-    """Rows kept in slots of equal length: dense rows, or rows of a CSR matrix with room for the longest one so far.
-
-    Parameters
-    ----------
-    size : int
-        Number of slots.
-    length : int
-        Number of features a slot has room for.
-    n_labels : int
-        Number of labels.
-    dtype : dtype
-        Precision of the features.
-    """
+    """Rows kept in slots of equal length: dense rows, or rows of a CSR matrix with room for the longest one so far."""
 
     def __init__(self, size: int, length: int, n_labels: int, dtype: npt.DTypeLike) -> None:
         self.values = np.zeros((size, length), dtype=dtype)

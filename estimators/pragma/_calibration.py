@@ -17,15 +17,9 @@ MARGIN = 1e-12
 
 @dataclass(frozen=True)
 class ClassCalibration:
-    """One map for each class, from its probability to the share of rows that it has among rows of like probability.
+    """One map for each class, from its probability to the share of rows that it has among rows of like probability."""
 
-    Parameters
-    ----------
-    maps : list of LogisticRegression, on log-odds (Platt), or list of IsotonicRegression
-        In the order of the classes.
-    """
-
-    maps: list[Any]
+    maps: list[Any]  # LogisticRegression on log-odds (Platt), or IsotonicRegression
 
     @classmethod
     def fit(cls, method: Calibration, proba: Array, codes: Array) -> Self:

@@ -15,17 +15,10 @@ from estimators.pragma._kernels.shrinking import add_shares, shrink
 
 @dataclass(frozen=True)
 class ForestVotes:
-    """Votes of the trees of a forest.
+    """Votes of the trees of a forest, grown from positions of classes, or a RandomForestClassifier from 0/1 labels.
 
-    Parameters
-    ----------
-    forest : RandomForestClassifier, or BaggingClassifier of PragmaTreeClassifier
-        Grown from positions of classes, or (the first only) from 0/1 labels.
-    labels : bool
-        Whether it was grown from labels.
-    shrinkage : float or None
-        Strength by which class shares of a leaf are shrunk towards the nodes above it. None: the vote of a tree goes
-        to the most frequent class of its leaf.
+    `shrinkage` is the strength by which class shares of a leaf are shrunk towards the nodes above it. Under None, the
+    vote of a tree goes to the most frequent class of its leaf.
     """
 
     forest: RandomForestClassifier | BaggingClassifier
@@ -78,15 +71,7 @@ class ForestVotes:
 
 @dataclass(frozen=True)
 class LabelForestsVotes:
-    """Votes of a forest for each label, grown from the rows where the label is known; None casts no votes.
-
-    Parameters
-    ----------
-    forests : list of RandomForestClassifier or None
-        One for each label.
-    shrinkage : float or None
-        As in `ForestVotes`.
-    """
+    """Votes of a forest for each label, grown from the rows where the label is known; None casts no votes."""
 
     forests: list[RandomForestClassifier | None]
     shrinkage: float | None

@@ -14,10 +14,7 @@ _TWO_DOUBLES = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_doubl
 class Surface:
     """The loss of a class by its (recall, precision), at an address; it must outlive the loops that call it.
 
-    Parameters
-    ----------
-    local : callable or None
-        As in `metrics.pragma`. None: the plane of each class, which has the address 0.
+    Without `local`, it is the plane of each class, which has the address 0.
     """
 
     def __init__(self, local: Callable[[float, float], float] | None) -> None:

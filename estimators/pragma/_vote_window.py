@@ -9,21 +9,11 @@ from estimators.trees._kernels.hoeffding import SKIP
 
 
 class VoteWindow(NamedTuple):
-    """Votes of forests on the last rows, oldest first. A window is a value: `append` returns another one.
+    """Votes of forests on the last rows, oldest first. A window is a value: `append` returns another one."""
 
-    Attributes
-    ----------
-    votes : ndarray of shape (n_rows, n_targets, n_classes)
-        Votes.
-    codes : int64 ndarray of shape (n_rows, n_targets)
-        True classes; `SKIP` where they are unknown.
-    drifts : int64 ndarray of shape (n_rows, n_targets)
-        Number of members that had been replaced when the votes were cast.
-    """
-
-    votes: Array
-    codes: Array
-    drifts: Array
+    votes: Array  # (n_rows, n_targets, n_classes)
+    codes: Array  # int64, (n_rows, n_targets): true classes, `SKIP` where they are unknown
+    drifts: Array  # int64, (n_rows, n_targets): members that had been replaced when the votes were cast
 
     @classmethod
     def empty(cls, n_targets: int, n_classes: int) -> Self:

@@ -19,16 +19,9 @@ class BalancedMemory:
     """A bounded memory that keeps every row while there is room, and then becomes more even.
 
     Targets are classes; or, for each label, its value, plus 2 if it counts: rows whose same labels count are a task.
-    The cut of a stream into chunks changes nothing.
-
-    Parameters
-    ----------
-    blank : KeptRows
-        Rows of nothing, as many as it can hold, of the kind and width of those it will hold.
-    share : float
-        Rows written since it was last due make it due again when they are this share of what it holds.
-    seed : int
-        Seed of which row makes room.
+    The cut of a stream into chunks changes nothing. `blank` holds rows of nothing, as many as the memory can hold, of
+    the kind and width of those it will hold. The memory is due again once the rows written since are the share `share`
+    of what it holds.
     """
 
     def __init__(self, blank: KeptRows, share: float, seed: int) -> None:

@@ -19,18 +19,10 @@ Integers = npt.NDArray[np.int64]
 
 
 class ReplayPlan(NamedTuple):
-    """The slots that a memory draws from and stores in, for each row of a chunk.
+    """The slots that a memory draws from and stores in, for each row of a chunk; -1 stands for no slot."""
 
-    Attributes
-    ----------
-    draws : ndarray of shape (n_samples, draws)
-        Slots whose rows are replayed with each row of the chunk, before it is stored; -1 stands for no slot.
-    slots : ndarray of shape (n_samples,)
-        Slot that each row is then stored in; -1 stands for no slot.
-    """
-
-    draws: Integers
-    slots: Integers
+    draws: Integers  # (n_samples, draws): replayed with each row, before it is stored
+    slots: Integers  # (n_samples,)
 
 
 class BoundedMemory(BaseEstimator):

@@ -13,21 +13,10 @@ from estimators.replay.memories import BoundedMemory, ReplayPlan, chances
 class TaskMemory(BoundedMemory):
     """A sample of each task, all of one size; only rows of earlier tasks are drawn.
 
-    A task is over when other labels count than in the row before, or when `task_rows` of its rows have come.
-
-    Parameters
-    ----------
-    size : int, default=1000
-        Number of rows it can hold, more than it draws.
-    draws : int, default=10
-        Number of rows drawn with replacement with each new row, once a task is over.
-    task_rows : int or None, default=None
-        Rows after which a task counts as over though the same labels count.
-
-    Notes
-    -----
-    Task number t has size // t slots, a reservoir of its rows, for which random rows of the largest tasks go when it
-    begins. Where there are more tasks than slots, each is held, by one row, with probability size / t.
+    A task is over when other labels count than in the row before, or when `task_rows` of its rows have come. With each
+    new row, once a task is over, `draws` rows are drawn with replacement. Task number t has size // t slots, a
+    reservoir of its rows, for which random rows of the largest tasks go when it begins. Where there are more tasks than
+    slots, each is held, by one row, with probability size / t.
     """
 
     _role = "tasks"

@@ -20,34 +20,17 @@ class Calibration(NamedTuple):
     """Probabilities of labels from any scores that rise with them; never changed in place.
 
     The same few weights serve all labels, so that they are learnt from the first rows on. They stand for what a score
-    and the labels of late have been worth on this stream, and follow it if that changes. The scores may come from
-    anywhere, as long as those of a row were made before its labels were learnt.
-
-    Parameters
-    ----------
-    kept : ndarray of shape (3,)
-        Share of the past that each memory of late labels keeps per row.
-    usual : ndarray of shape (2, n_labels)
-        Weights of positive rows, and of all rows that count the label.
-    late : ndarray of shape (3, 2, n_labels)
-        The same in each memory, where old rows fade.
-    groups : ndarray of shape (2, 3, n_labels)
-        Rows without the label and with it: weight, sum of scores, sum of their squares; old ones fade.
-    weights : ndarray of shape (8,)
-        Weights of the evidence, which the notes of `StreamRidgeClassifier` list.
-    covariance : ndarray of shape (8, 8)
-        How uncertain the weights are.
-    steady : ndarray of shape (8,)
-        Mean of the weights over some hundred rows: for rows that need not follow those learnt.
+    and recent labels have been worth on this stream, and follow it if that changes. The scores may come from anywhere,
+    as long as those of a row were made before its labels were learnt.
     """
 
-    kept: Array
-    usual: Array
-    late: Array
-    groups: Array
-    weights: Array
-    covariance: Array
-    steady: Array
+    kept: Array  # (3,): share of the past that each memory of recent labels keeps per row
+    usual: Array  # (2, n_labels): weights of positive rows, and of all rows that count the label
+    late: Array  # (3, 2, n_labels): the same in each memory, where old rows fade
+    groups: Array  # (2, 3, n_labels): rows without and with the label: weight, sums of scores and their squares; fading
+    weights: Array  # (8,): of the evidence, which the notes of `StreamRidgeClassifier` list
+    covariance: Array  # (8, 8): how uncertain the weights are
+    steady: Array  # (8,): mean of the weights over some hundred rows: for rows that need not follow those learnt
 
     @classmethod
     def start(cls, n_labels: int, memory: float) -> Self:
@@ -62,15 +45,10 @@ class Calibration(NamedTuple):
         return self._replace(**parts)
 
     def estimate(self, scores: Array, *, late: bool) -> tuple[Mask, Array]:
-        """Return decisions and probabilities of rows whose labels are not known.
+        """Return decisions and probabilities, (n_samples, n_labels), of rows whose labels are not known.
 
-        Parameters
-        ----------
-        scores : ndarray of shape (n_samples, n_labels)
-            Scores of the labels.
-        late : bool
-            Whether the rows follow those learnt; otherwise labels are expected to be as frequent as usual, and weights
-            are the steady ones.
+        `late` says whether the rows follow those learnt; otherwise labels are expected to be as frequent as usual, and
+        weights are the steady ones.
         """
         nothing = np.zeros((0, scores.shape[1]), dtype=np.uint8)
         return self._copied()._run(scores, nothing, nothing.astype(np.bool_), np.zeros(0), late=late)
@@ -80,16 +58,7 @@ class Calibration(NamedTuple):
     ) -> tuple[Mask, Array, "Calibration"]:
         """Return decisions and probabilities of each row by the rows before it, and the calibration after them.
 
-        Parameters
-        ----------
-        scores : ndarray of shape (n_samples, n_labels)
-            Scores of the labels.
-        Y : ndarray of uint8, shape (n_samples, n_labels)
-            0 and 1 where they count.
-        counted : ndarray of bool, shape (n_samples, n_labels)
-            Labels that count.
-        weight : ndarray of shape (n_samples,)
-            Positive weights of rows.
+        Labels are uint8, 0 and 1 where they count; weights of rows are positive.
         """
         after = self._copied()
         return *after._run(scores, Y, counted, weight, late=True), after

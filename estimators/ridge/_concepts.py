@@ -40,23 +40,11 @@ Solver = Callable[[Sums], Model]
 
 
 class Expert(NamedTuple):
-    """Sums over some rows, and the model that follows from them.
-
-    Parameters
-    ----------
-    sums : Sums
-        Sums over the rows.
-    n_rows : int
-        Number of rows.
-    due : int
-        Number of rows at which the model is computed again.
-    model : Model or None
-        The model, once there is one.
-    """
+    """Sums over some rows, and the model that follows from them."""
 
     sums: Sums
     n_rows: int
-    due: int
+    due: int  # number of rows at which the model is computed again
     model: Model | None = None
 
     def plus(self, sums: Sums, n_rows: int) -> "Expert":
@@ -78,27 +66,13 @@ _Stored = list[tuple[Expert, int]]
 
 
 class Concepts(NamedTuple):
-    """Models beside that of all rows, and the contest between them all; never changed in place.
+    """Models beside that of all rows, and the contest between them all; never changed in place."""
 
-    Parameters
-    ----------
-    experts : tuple of Expert
-        The model of recent rows; then, once a drift has been found, that of the current concept; then stored ones.
-    contest : Contest
-        Weights of the model of all rows and of the experts, and evidence for them.
-    coef : ndarray of shape (n_features, n_models * n_labels)
-        Coefficients of all models, with the prevalence of all rows.
-    is_new : bool
-        Whether the current concept began with a drift, and was not recalled.
-    kept : tuple of Block
-        The latest rows.
-    """
-
-    experts: tuple[Expert, ...]
-    contest: Contest
-    coef: Array
-    is_new: bool = False
-    kept: tuple[Block, ...] = ()
+    experts: tuple[Expert, ...]  # of recent rows; once a drift was found, of the current concept; then stored ones
+    contest: Contest  # of the model of all rows and the experts
+    coef: Array  # (n_features, n_models * n_labels): of all models, with the prevalence of all rows
+    is_new: bool = False  # the current concept began with a drift, and was not recalled
+    kept: tuple[Block, ...] = ()  # the latest rows
 
     @classmethod
     def start(cls, n_features: int, n_labels: int) -> Self:
@@ -141,18 +115,9 @@ class Concepts(NamedTuple):
 
     # ---------------------------------------------------------------- learning
     def plus(self, block: Block, sums: Sums, everything: Sums, solve: Solver) -> "Concepts":
-        """Add rows, whose sums are given, recall or begin a concept if there is enough evidence, and solve what is due.
+        """Add rows, recall or begin a concept if there is enough evidence, and solve what is due.
 
-        Parameters
-        ----------
-        block : Block
-            The rows.
-        sums : Sums
-            Their sums.
-        everything : Sums
-            Sums over all rows, these included.
-        solve : callable
-            Returns the model of sums.
+        `sums` are those of the block; `everything` are those of all rows, the block included.
         """
         n_rows = len(block.weight)
         recent = self.experts[0]._replace(sums=self.experts[0].sums.times(0.5 ** (n_rows / _HALF_LIFE)))

@@ -13,30 +13,14 @@ _MARGIN = 0.02
 
 
 class Contest(NamedTuple):
-    """Weights and evidence of models, never changed in place. Model 0 is that of all rows, model 1 of recent rows.
+    """Weights and evidence of models, never changed in place. Model 0 is that of all rows, model 1 of recent rows."""
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n_models,)
-        Weights of the mixture, which add up to 1.
-    evidence : ndarray of shape (n_models,)
-        Loss that each model has saved beside the current one since this was last nothing.
-    spans : ndarray of shape (n_models,)
-        Rows since then.
-    gains : ndarray of shape (n_models,)
-        Loss that each model has saved beside the current one since this became current.
-    late : ndarray of shape (2, n_labels)
-        Weights of rows that count the label, and of positive ones; old rows fade.
-    errors : ndarray of shape (n_models, n_labels)
-        Sums of score minus label over the same rows.
-    """
-
-    weights: Array
-    evidence: Array
-    spans: Array
-    gains: Array
-    late: Array
-    errors: Array
+    weights: Array  # (n_models,), of sum 1: of the mixture
+    evidence: Array  # (n_models,): loss saved compared with the current model, since this was last nothing
+    spans: Array  # (n_models,): rows since then
+    gains: Array  # (n_models,): loss saved compared with the current model, since it became current
+    late: Array  # (2, n_labels): weights of rows that count the label, and of positive ones; old rows fade
+    errors: Array  # (n_models, n_labels): sums of score minus label over the same rows
 
     @classmethod
     def start(cls, n_labels: int) -> Self:
@@ -65,14 +49,9 @@ class Contest(NamedTuple):
         return out, after
 
     def rearranged(self, sources: list[int], trusted: int) -> "Contest":
-        """Return a new contest of models that take over from others.
+        """Return a new contest, in which model i starts from the weight and errors of model ``sources[i]``.
 
-        Parameters
-        ----------
-        sources : list of int
-            For each new model, the one whose weight and errors it starts from.
-        trusted : int
-            The new model that is trusted most from now on.
+        The new model `trusted` is trusted most from now on.
         """
         weights = self.weights[sources]
         weights[trusted] = weights.max()

@@ -20,14 +20,9 @@ class Projection(NamedTuple):
     """A sketch that adds up features with random signs: CountSketch with equally many features in each dimension.
 
     Inner products of rows are those of their sketches in the mean over sketches. A row costs its non-zeros.
-
-    Parameters
-    ----------
-    table : csr_array of shape (n_features, n_components)
-        A single 1 or -1 for each feature.
     """
 
-    table: sparse.csr_array
+    table: sparse.csr_array  # (n_features, n_components): a single 1 or -1 for each feature
 
     @classmethod
     def draw(cls, n_features: int, n_components: int, random_state: np.random.RandomState) -> Self:

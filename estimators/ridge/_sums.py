@@ -32,21 +32,11 @@ class Block(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Sums over rows, never changed in place.
+    """Sums over rows, never changed in place; the first feature is the constant 1."""
 
-    Parameters
-    ----------
-    products : ndarray of shape (n_features, n_features)
-        Products of features, the first of which is the constant 1.
-    in_mask : ndarray of shape (n_features, n_labels)
-        Features of the rows whose mask counts the label.
-    positive : ndarray of shape (n_features, n_labels)
-        Features of those among them that have the label.
-    """
-
-    products: Array
-    in_mask: Array
-    positive: Array
+    products: Array  # (n_features, n_features)
+    in_mask: Array  # (n_features, n_labels): features of the rows whose mask counts the label
+    positive: Array  # (n_features, n_labels): features of those among them that have the label
 
     @classmethod
     def zeros(cls, n_features: int, n_labels: int) -> Self:
@@ -111,27 +101,11 @@ class Model(NamedTuple):
 
 
 def solve(sums: Sums, penalty: Array) -> Model:
-    """Return the coefficients of all labels from one factorisation.
+    """Return the coefficients of all labels from one factorisation; a label that no mask counts has prevalence 0.
 
     Features are standardised, and all labels share the covariance of all rows; means, and the covariance with a label,
-    are those of the rows whose mask counts it.
-
-    Parameters
-    ----------
-    sums : Sums
-        At least one row.
-    penalty : ndarray of shape (n_features - 1,)
-        Penalty of each standardised coefficient, positive.
-
-    Returns
-    -------
-    Model
-        A label that no mask has counted has prevalence 0.
-
-    Raises
-    ------
-    ValueError
-        If sums are not finite, or have no solution.
+    are those of the rows whose mask counts it. The sums hold at least one row; the penalties, one for each standardised
+    coefficient, are positive. Raises ValueError if sums are not finite, or have no solution.
     """
     n_rows, rows = sums.products[0, 0], np.maximum(sums.in_mask[0], np.finfo(float).tiny)
     prevalence, label_mean = sums.positive[0] / rows, sums.in_mask[1:] / rows

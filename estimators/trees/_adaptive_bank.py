@@ -16,18 +16,8 @@ from estimators.trees._tree_bank import TreeBank, TreeKind
 class AdaptiveTreeBank(TreeBank):
     """Hoeffding adaptive trees over the same features, in groups for threads; results do not depend on the grouping.
 
-    Parameters
-    ----------
-    n_trees, n_features, n_classes : int
-        Numbers of trees, of features, and of classes, which are the same for every tree.
-    params : AdaptiveParams
-        Parameters of the trees.
-    n_groups : int, default=1
-        Number of groups, which is the largest number of threads.
-    seed : int or None
-        Seed of every tree that has none from `rng`; None: every row is learnt once.
-    rng : RandomState, optional
-        Draws a seed for each tree.
+    `n_groups` is the largest number of threads. `rng` draws a seed for each tree; without it, all have `seed`, and if
+    that is None, too, every row is learnt once.
     """
 
     kind = TreeKind(learn, predict, adaptive_bytes)

@@ -31,18 +31,8 @@ def run_tasks(tasks: Sequence[Callable[[], Any]], pool: ThreadPoolExecutor | Non
 class ForestBank:
     """A forest for each target, over the same features; results do not depend on the grouping of the members.
 
-    Parameters
-    ----------
-    shape : (int, int, int, int)
-        Numbers of targets, of members for each target, of features, and of classes, which all targets share.
-    width : int or None
-        Number of features that a leaf draws; None: it observes all and draws nothing.
-    params : ForestParams
-        Parameters of the members.
-    rng : RandomState
-        Source of the seeds of the members.
-    n_groups : int, default=1
-        Number of groups of members, which is the largest number of threads.
+    `shape` is (n_targets, n_members, n_features, n_classes). A leaf draws `width` features; under None it observes all.
+    `n_groups` is the largest number of threads.
     """
 
     def __init__(

@@ -44,16 +44,8 @@ class SubspaceTree(NamedTuple):
 class MultilabelMember:
     """A tree of all labels that bags rows, monitors its errors, and is replaced when these change.
 
-    Parameters
-    ----------
-    n_labels, n_features : int
-        Numbers of labels and of features.
-    width : int or None
-        Number of features that a tree draws; None: all.
-    params : ForestParams
-        Parameters of the member.
-    seeds : sequence of two int
-        Seeds of bagging and of the drawn features, which must not depend on each other.
+    The two `seeds`, of bagging and of the drawn features, must not depend on each other. Under `width` None, a tree
+    observes all features.
     """
 
     def __init__(self, n_labels: int, n_features: int, width: int | None, params: ForestParams, seeds: Array) -> None:
@@ -141,18 +133,7 @@ class MultilabelMember:
 class MultilabelForest:
     """One forest for all labels, with the interface of a `ForestBank`.
 
-    Parameters
-    ----------
-    shape : (int, int, int)
-        Numbers of labels, of members and of features.
-    width : int or None
-        Number of features that a tree draws; None: all.
-    params : ForestParams
-        Parameters of the members.
-    rng : RandomState
-        Source of the seeds of the members.
-    n_threads : int, default=1
-        Number of threads that train the members; the results are the same.
+    `shape` is (n_labels, n_members, n_features). Results do not depend on `n_threads`.
     """
 
     def __init__(

@@ -28,13 +28,7 @@ class FormatError(ValueError):
 
 
 class UnpackedFile:
-    """The content of a file that may be packed by gzip, bzip2 or xz, read forwards.
-
-    Parameters
-    ----------
-    path : Path
-        The file; its ending determines how it is unpacked.
-    """
+    """The content of a file that may be packed by gzip, bzip2 or xz, as its ending says, read forwards."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -59,10 +53,8 @@ class UnpackedFile:
     def read(self, n_bytes: int) -> bytes:
         """Read as many bytes; fewer at the end only.
 
-        Raises
-        ------
-        FormatError
-            If the file is not, to its end, packed as its name promises, or unpacks to hundreds of times its size.
+        Raises FormatError if the file is not, to its end, packed as its name promises, or unpacks to hundreds of times
+        its size.
         """
         try:
             piece: bytes = self._file.read(n_bytes)
@@ -83,13 +75,7 @@ class UnpackedFile:
 
 
 def require_room(n_bytes: int, n_bytes_of_file: int, what: str) -> None:
-    """Refuse what a file would grow to, before memory is taken: at most 64 MiB and 200 times the file's size.
-
-    Raises
-    ------
-    FormatError
-        The message states how much would be needed.
-    """
+    """Raise FormatError, before memory is taken, if a file would grow to over 64 MiB and over 200 times its size."""
     if n_bytes > _ALWAYS_BYTES + _MAX_TIMES * n_bytes_of_file:
         rule = f"must need at most {_MAX_TIMES} times the {n_bytes_of_file:,} bytes of the file"
         raise FormatError(f"{what} {rule}. Got {n_bytes / 2**30:,.2f} GiB, and nothing was read.")
@@ -131,25 +117,13 @@ def stem(path: Path) -> str:
 
 
 def read_unpacked(path: Path) -> bytes:
-    """Read the whole content of a file that may be packed.
-
-    Raises
-    ------
-    FormatError
-        As `UnpackedFile.read` does.
-    """
+    """Read the whole content of a file that may be packed; raise what `UnpackedFile.read` raises."""
     with UnpackedFile(path) as file:
         return file.read_all()
 
 
 def hash_unpacked(path: Path) -> str:
-    """Hash the content of a file that may be packed, without keeping it in memory.
-
-    Raises
-    ------
-    FormatError
-        As `UnpackedFile.read` does.
-    """
+    """Hash the content of a file that may be packed, without keeping it in memory; raise as `UnpackedFile.read`."""
     with UnpackedFile(path) as file:
         while file.read(_PIECE_BYTES):
             pass

@@ -15,21 +15,9 @@ _NUMBER = _CELL.replace("text-align:left", "text-align:right")
 
 
 def summary(title: str, facts: Mapping[str, object], *parts: str) -> str:
-    """Write a summary: a heading, a table of facts, and what comes below it.
+    """Write a summary in HTML: a heading, a table of facts, and what `table`, `schedule` and `shares` returned.
 
-    Parameters
-    ----------
-    title : str
-        The heading.
-    facts : mapping of str to object
-        What is stated, by its name; empty texts are left out.
-    *parts : str
-        The results of `table`, `schedule` and `shares`.
-
-    Returns
-    -------
-    str
-        HTML; all texts are escaped.
+    Empty texts among the facts are left out; all texts are escaped.
     """
     rows = "".join(
         f'<tr style="background:none"><th scope="row" style="{_CELL};font-weight:normal;opacity:.75">{_text(name)}</th>'
@@ -58,21 +46,9 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def schedule(tasks: Sequence[str], sizes: Sequence[int], visits: Sequence[Sequence[int]]) -> str:
-    """Draw when tasks come: a lane for each task, a bar for each experience that holds rows of it.
+    """Draw when tasks come, as SVG: a lane for each task, a bar for each experience that holds rows of it.
 
-    Parameters
-    ----------
-    tasks : sequence of str
-        Names of the tasks.
-    sizes : sequence of int
-        Rows of each experience.
-    visits : sequence of sequences of int
-        Tasks of each experience, by index.
-
-    Returns
-    -------
-    str
-        SVG.
+    `sizes` are numbers of rows of the experiences; `visits` are their tasks by index.
     """
     n_rows, shown = max(sum(sizes), 1), tasks[:_MAX_LANES]
     scale, bottom = (_WIDTH - _LEFT) / n_rows, _LANE * len(shown)

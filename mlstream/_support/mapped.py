@@ -29,25 +29,9 @@ _PIECE_CELLS = 2**20
 def empty_table(shape: tuple[int, ...], dtype: npt.DTypeLike, what: str) -> npt.NDArray[Any]:
     """Make a table to be filled: in memory, or if it is large in a temporary file that nobody else sees.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Its shape.
-    dtype : data type
-        Its type.
-    what : str
-        What the table holds, the subject of errors.
-
-    Returns
-    -------
-    ndarray
-        Its values mean nothing yet. A file is in the folder for temporary files, which the variable TMPDIR names, and
-        is gone with the array, or with the process.
-
-    Raises
-    ------
-    ValueError
-        If the file would not fit there.
+    Its values mean nothing yet. A file is in the folder for temporary files, which the variable TMPDIR names, and is
+    gone with the array, or with the process. Raises ValueError, with `what` as the subject, if the file would not fit
+    there.
     """
     n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
     if n_bytes <= _IN_MEMORY_BYTES or not hasattr(os, "posix_fallocate"):
@@ -91,22 +75,6 @@ def take_rows(table: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> npt.NDArr
 def slices(n_rows: int, step: int, *tables: Any) -> Iterator[slice]:
     """Cut rows into slices, one after the other; memory that maps what was read of tables in files is given back.
 
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    step : int
-        Rows of a slice; the last may be shorter.
-    *tables : ndarray or csr_array
-        What the slices are taken of.
-
-    Yields
-    ------
-    slice
-        The next rows.
-
-    Examples
-    --------
     >>> list(slices(5, 2))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
@@ -131,10 +99,7 @@ def pieces(table: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
 def release(*tables: Any) -> None:
     """Give back the memory by which tables in files were read; they stay as they are, and can be read again.
 
-    Parameters
-    ----------
-    *tables : ndarray or csr_array
-        The tables; nothing happens to those that lie in memory, nor to maps with changes that are in no file.
+    Nothing happens to tables in memory, nor to maps with changes that are in no file.
     """
     for table in tables:
         for array in _arrays(table):

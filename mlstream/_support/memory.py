@@ -9,21 +9,9 @@ INDEX_BYTES = 32
 
 
 def require_memory(n_bytes: int, what: str, error: type[ValueError] = ValueError) -> None:
-    """Refuse arrays that are larger than the memory of this machine.
+    """Raise an error, with the size needed, if arrays of so many bytes are larger than the memory of this machine.
 
-    Parameters
-    ----------
-    n_bytes : int
-        Size of the arrays.
-    what : str
-        What the arrays hold, the subject of the error.
-    error : type of ValueError
-        Error to raise.
-
-    Raises
-    ------
-    ValueError
-        If the arrays do not fit. The message says how much would be needed.
+    `what` the arrays hold is the subject of the error.
     """
     if n_bytes > (n_available := memory_bytes()):
         raise error(

@@ -15,8 +15,6 @@ def guard_text(text: str) -> str:
     Numbers stay numbers. Text that begins with apostrophes and then like a formula gets one more, so that
     `unguard_text` gives back every text as it was.
 
-    Examples
-    --------
     >>> guard_text("=HYPERLINK(...)"), guard_text("-0.5"), guard_text("a=b"), guard_text("'=1")
     ("'=HYPERLINK(...)", '-0.5', 'a=b', "''=1")
     """
@@ -24,10 +22,8 @@ def guard_text(text: str) -> str:
 
 
 def table_text(text: str) -> str:
-    """Guard text for a table that is only looked at; a carriage return, which Python's csv does not quote, is a blank.
+    """Guard text for a table that is only looked at; a carriage return, which csv does not quote, is a blank.
 
-    Examples
-    --------
     >>> table_text("=a" + chr(13) + "b")
     "'=a b"
     """
@@ -37,8 +33,6 @@ def table_text(text: str) -> str:
 def unguard_text(text: str) -> str:
     """Undo `guard_text`.
 
-    Examples
-    --------
     >>> unguard_text("'=HYPERLINK(...)"), unguard_text("'quoted'")
     ('=HYPERLINK(...)', "'quoted'")
     """

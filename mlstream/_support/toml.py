@@ -26,24 +26,10 @@ def read_toml_text(path: str | os.PathLike[str]) -> str:
 
 
 def parse_toml(content: bytes, where: str) -> dict[str, Any]:
-    """Read the content of a TOML file.
+    """Read the content of a TOML file; `where` names it in errors.
 
-    Parameters
-    ----------
-    content : bytes
-        The content of the file.
-    where : str
-        The file, for errors.
-
-    Returns
-    -------
-    dict
-        Its keys and values.
-
-    Raises
-    ------
-    ValueError
-        If the content is not TOML in UTF-8, nested more than 50 levels deep, or holds an integer of more than 64 bits.
+    Raises ValueError if the content is not TOML in UTF-8, nested more than 50 levels deep, or holds an integer of more
+    than 64 bits.
     """
     try:
         table = tomllib.loads(content.decode("utf-8"))

@@ -48,28 +48,16 @@ _OWN = {"value_error", WRONG_VERSION}
 
 
 class Problem(NamedTuple):
-    """One reason for which a model refuses data.
+    """One reason for which a model refuses data."""
 
-    Parameters
-    ----------
-    field : tuple of str
-        Path to the field; empty for the data as a whole.
-    kind : str
-        The type of the error in pydantic's terms: "extra_forbidden" for an unknown field.
-    text : str
-        One line: the field, its rule and its value.
-    """
-
-    field: tuple[str, ...]
-    kind: str
-    text: str
+    field: tuple[str, ...]  # path; empty for the data as a whole
+    kind: str  # in pydantic's terms: "extra_forbidden" for an unknown field
+    text: str  # one line: the field, its rule and its value
 
 
 def describe_error(error: ValidationError, name: str = "its content") -> str:
     """Describe the most telling reason for which a model refuses data; `name` is what the data as a whole is called.
 
-    Examples
-    --------
     >>> from mlstream.streams.card_model import FileCard
     >>> try:
     ...     FileCard(name="x", n_bytes=-1, sha256="0" * 64)

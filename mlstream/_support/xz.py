@@ -15,16 +15,8 @@ _MOST_MEMORY_BYTES = 2**28
 def open_xz(file: IO[bytes]) -> io.BufferedReader:
     """Open the content of an xz file, of which there may be several one after the other.
 
-    Parameters
-    ----------
-    file : file
-        The packed bytes. Closing the result leaves it open.
-
-    Returns
-    -------
-    BufferedReader
-        The unpacked bytes. Reading raises LZMAError if the file is not xz, or asks for more than 256 MiB to be
-        unpacked; and EOFError if it is cut. Whatever follows a whole xz file, and is not one, is ignored.
+    Closing the result leaves the file open. Reading raises LZMAError if the file is not xz, or asks for more than 256
+    MiB to be unpacked; and EOFError if it is cut. Anything else after a whole xz file is ignored.
     """
     return io.BufferedReader(_XzContent(file))
 

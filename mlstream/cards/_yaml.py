@@ -6,20 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 
 def write_yaml(fields: Mapping[str, object]) -> str:
-    """Write a mapping as YAML 1.2 in block style.
+    """Write a mapping as YAML 1.2 in block style; the last line is ended.
 
-    Parameters
-    ----------
-    fields : mapping of str to object
-        Keys are plain words; values are texts, truths, whole numbers, sequences and mappings.
+    Keys are plain words; values are texts, truths, whole numbers, sequences and mappings.
 
-    Returns
-    -------
-    str
-        Lines, the last one ended.
-
-    Examples
-    --------
     >>> print(write_yaml({"a": "!!x", "b": [{"c": True, "d": 1}]}), end="")
     a: "!!x"
     b:

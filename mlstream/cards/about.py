@@ -17,25 +17,9 @@ _CREATOR = {"name": "Ada Lovelace", "orcid": "0000-0002-1825-0097", "affiliation
 def read_about(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read what is stated about a stream, for `with_terms(about=)` and `publish(about=)`.
 
-    Parameters
-    ----------
-    path : path
-        A TOML file such as `about_template` writes.
-
-    Returns
-    -------
-    dict
-        Its keys and values, which `with_terms` takes.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If it is larger than 16 MiB or not TOML, or a key or a value is not valid. The message names the file and the
-        key.
-    OSError
-        If it is no plain file, or cannot be read.
+    The file is TOML, such as `about_template` writes. Raises FileNotFoundError if there is no such file; ValueError,
+    with file and key, if it is larger than 16 MiB or not TOML, or a key or a value is not valid; OSError if it is not a
+    plain file, or cannot be read.
     """
     about = read_toml(path)
     try:
@@ -46,18 +30,7 @@ def read_about(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def about_template() -> str:
-    """Write the file that `read_about` reads, with every key explained and nothing stated yet.
-
-    Returns
-    -------
-    str
-        TOML.
-
-    Examples
-    --------
-    >>> print(about_template().splitlines()[-4])
-    # [[creators]]
-    """
+    """Write the TOML file that `read_about` reads, with every key explained and nothing stated yet."""
     head = "What only those who made the data know. What stays empty is not stated."
     keys = [_describe(field.description, _example(name)) for name, field in AboutCard.model_fields.items()]
     return "\n".join([f"# {head}\n", *keys])

@@ -16,19 +16,8 @@ _NOT_LISTED = {"CDLA-Permissive-2.0"}
 def card_citation(card: StreamCard) -> str:
     """Write the citation of a stream, in the Citation File Format 1.2.0.
 
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-
-    Returns
-    -------
-    str
-        YAML: the stream as a data set, identified by the hash of its data, and its source among the references.
-
-    References
-    ----------
-    .. [1] `Citation File Format <https://citation-file-format.github.io/>`_.
+    The stream is a data set, identified by the hash of its data; its source is among the references. See
+    https://citation-file-format.github.io/.
     """
     terms = stated_terms(card)
     citation: dict[str, object] = {

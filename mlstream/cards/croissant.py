@@ -77,27 +77,15 @@ _FORMATS = {
 
 
 def card_croissant(card: StreamCard) -> str:
-    """Write a card as Croissant 1.1.
+    """Write a card, with its files, as Croissant 1.1.
 
-    Parameters
-    ----------
-    card : StreamCard
-        The card, with its files.
+    The JSON-LD holds the files with their hashes; a record set per Parquet file, with a field per column, or lists
+    where the stream is sparse; the tasks and experiences as records of their own; known limits, sources, the generator,
+    and what the authors state. A column without a name cannot be described: the rows of a dense stream that has one are
+    files without records.
 
-    Returns
-    -------
-    str
-        JSON-LD: the files with their hashes; a record set per Parquet file, with a field per column, or lists where the
-        stream is sparse; the tasks and experiences as records of their own; known limits, what the stream was made of,
-        what made it, and what its authors state about it. A column without a name cannot be described: the rows of a
-        dense stream that has one are files without records.
-
-    References
-    ----------
-    .. [1] `Croissant format specification, version 1.1
-       <https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html>`_, with provenance in the words of PROV-O.
-    .. [2] `Croissant RAI specification, version 1.0
-       <https://docs.mlcommons.org/croissant/docs/croissant-rai-spec.html>`_.
+    Format: https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html, with provenance in the words of PROV-O.
+    RAI 1.0: https://docs.mlcommons.org/croissant/docs/croissant-rai-spec.html.
     """
     terms = stated_terms(card)
     licence = spdx_identifier(terms.licence)

@@ -14,22 +14,9 @@ _WARNINGS = re.compile(r"^Found the following \d+ warning", re.MULTILINE)
 
 
 def list_croissant_errors(card: StreamCard) -> list[str]:
-    """List what mlcroissant finds wrong in the Croissant metadata of a card.
+    """List the errors, without warnings, that mlcroissant finds in the Croissant metadata of a card.
 
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-
-    Returns
-    -------
-    list of str
-        Errors in mlcroissant's words, without its warnings; empty if the metadata are valid.
-
-    Raises
-    ------
-    ImportError
-        If mlcroissant is not installed.
+    Raises ImportError if mlcroissant is not installed.
     """
     try:
         import mlcroissant

@@ -27,18 +27,10 @@ _ADDED = {"index", "level_0"}
 
 
 def list_rows(card: StreamCard) -> Iterator[Record]:
-    """Describe the Parquet files of a stream, a record set each.
+    """Describe the Parquet files of a stream in JSON-LD, a record set each.
 
-    Parameters
-    ----------
-    card : StreamCard
-        The card, with its files and the layout of their rows.
-
-    Yields
-    ------
-    dict
-        JSON-LD of a record set: a field per column, or lists where the stream is sparse. A dense stream with a column
-        that has no name has none, because no field can refer to it.
+    A record set has a field per column, or lists where the stream is sparse. A dense stream with a column that has no
+    name has none, because no field can refer to it.
     """
     columns = _list_columns(card)
     names = {name for name, _ in columns}

@@ -15,21 +15,9 @@ KEYWORDS = ("multi-label classification", "data streams", "continual learning")
 def card_datacite(card: StreamCard) -> str:
     """Write a card as metadata for DataCite, in the JSON of its schema 4.5.
 
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-
-    Returns
-    -------
-    str
-        JSON of what is known: the schema also demands creators and the year of publication, which only the publisher
-        can state. The publisher is ``:tba``, DataCite's word for "to be announced": the archive that registers the DOI
-        replaces it.
-
-    References
-    ----------
-    .. [1] `DataCite Metadata Schema 4.5 <https://schema.datacite.org/meta/kernel-4.5/>`_.
+    The schema (https://schema.datacite.org/meta/kernel-4.5/) also demands creators and the year of publication, which
+    only the publisher can state. The publisher is ``:tba``, DataCite's word for "to be announced": the archive that
+    registers the DOI replaces it.
     """
     terms = stated_terms(card)
     fields: dict[str, object] = {

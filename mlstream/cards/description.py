@@ -64,27 +64,9 @@ def describe_stream(
     scenario: ScenarioCard,
     drops: Sequence[DropCard] = (),
 ) -> StreamCard:
-    """Build the card of a stream from its parts.
+    """Build the card of a stream from its parts, with every task, experience and evaluation set measured.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        The table that the rows come from, its dropped columns left out.
-    parts : StreamParts
-        Tasks, experiences and evaluation sets.
-    name, description : str
-        Its name, and one sentence that describes it.
-    generator : GeneratorCard
-        The generator that makes the stream.
-    scenario : ScenarioCard
-        The rule by which tasks follow each other.
-    drops : sequence of DropCard
-        Parts of the source that are not in the stream.
-
-    Returns
-    -------
-    StreamCard
-        With every task, experience and evaluation set measured.
+    The dropped columns are left out of the table; `drops` describes them.
     """
     return StreamCard(
         name=name,
@@ -111,18 +93,8 @@ def _versions() -> Mapping[str, str]:
 def measure(parts: StreamParts | Stream, *, shared_rows: SharedRows | None) -> Measures:
     """Measure the fields of a card that follow from the arrays of a stream.
 
-    Parameters
-    ----------
-    parts : StreamParts or Stream
-        Tasks, experiences and evaluation sets.
-    shared_rows : {"mask", "drop"} or None
-        The scenario's rule for rows with labels of several tasks; under "mask" a task's statistics are those of its own
-        labels, since its learning rows hide the others.
-
-    Returns
-    -------
-    Measures
-        Tasks, experiences, how far labels persist within these, and the hash of all arrays.
+    With `shared_rows` "mask", the statistics of a task are those of its own labels, since its learning rows hide the
+    others.
     """
     return Measures(
         tasks=[
@@ -139,24 +111,10 @@ def measure(parts: StreamParts | Stream, *, shared_rows: SharedRows | None) -> M
 def describe_again(
     card: StreamCard, parts: StreamParts, *, name: str, description: str, generator: GeneratorCard
 ) -> StreamCard:
-    """Build the card of a stream that was made from another one.
+    """Build the card of a stream, to be measured again, that was made from the one with another card.
 
-    Parameters
-    ----------
-    card : StreamCard
-        Card of the stream that it was made from: source, scenario, columns, drops and terms stay, but for the title
-        and the date of publication.
-    parts : StreamParts
-        Tasks, experiences and evaluation sets, measured again.
-    name, description : str
-        Its name, and one sentence that describes it.
-    generator : GeneratorCard
-        The generator that makes the stream.
-
-    Returns
-    -------
-    StreamCard
-        Without files, which are the other stream's.
+    Source, scenario, columns, drops and terms stay, but for the title and the date of publication. The files of the
+    other stream are left out.
     """
     changes: dict[str, Any] = {"name": name, "description": description, "generator": generator, "files": []}
     changes["terms"] = change_terms(card.terms, {"title": "", "published": ""})
@@ -165,12 +123,9 @@ def describe_again(
 
 
 def hash_data(parts: StreamParts | Stream) -> str:
-    """Hash every array of a stream, whatever file or layout holds them.
+    """Hash every array of a stream, whatever file or layout holds them, with SHA-256.
 
-    Returns
-    -------
-    str
-        SHA-256 as 64 hexadecimal digits; equal for streams with equal tasks, rows, order and values.
+    Hashes are equal for streams with equal tasks, rows, order and values.
     """
     digest = hashlib.sha256()
     for task in parts.tasks:

@@ -20,24 +20,9 @@ _TAGS = ("multi-label", "continual-learning", "data-stream", "task-incremental",
 
 
 def front_matter(card: StreamCard) -> str:
-    """Write the front matter of a card's page.
+    """Write the front matter of a card's page: YAML 1.2 between two lines of dashes.
 
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-
-    Returns
-    -------
-    str
-        YAML 1.2 between two lines of dashes: name, licence, kind of task, size, tags, and the Parquet files by
-        configuration and split. Every text is quoted, so that nothing in a name is read as YAML.
-
-    Examples
-    --------
-    >>> from mlstream.generators import multiplier_stream
-    >>> print(front_matter(multiplier_stream("rand").card).splitlines()[1])
-    pretty_name: "synthetic-rand"
+    Every text is quoted, so that nothing in a name is read as YAML.
     """
     return f"---\n{write_yaml(_fields(card))}---\n"
 

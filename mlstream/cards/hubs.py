@@ -15,32 +15,10 @@ _MAX_ZENODO_BYTES = 50 * 10**9
 
 
 def list_refusals(card: StreamCard, hubs: Sequence[str] = ()) -> list[str]:
-    """List what hubs would refuse of a published stream.
+    """List what hubs would refuse of a published stream: a sentence for each hub, with the options that mend it.
 
-    Parameters
-    ----------
-    card : StreamCard
-        The card of the published folder, which lists its files.
-    hubs : sequence of {"openml", "datacite", "zenodo", "huggingface", "croissant"}
-        The hubs; if it is empty, all but Croissant, whose validation needs the package mlcroissant.
-
-    Returns
-    -------
-    list of str
-        A sentence for each hub that refuses something, with the options that mend it.
-
-    Raises
-    ------
-    ValueError
-        If a hub is not one of these.
-    ImportError
-        If Croissant is named, and mlcroissant is not installed.
-
-    Examples
-    --------
-    >>> from mlstream.generators import multiplier_stream
-    >>> list_refusals(multiplier_stream("rand").card, ["datacite"])
-    ['DataCite would refuse it: no creator (--creator), no date of publication (--published).']
+    The card lists the files of the published folder. By default, the hubs are all but Croissant, whose validation
+    raises ImportError if mlcroissant is not installed. An unknown hub raises ValueError.
     """
     require_hubs(hubs)
     asked_for = hubs or _HUBS.keys() - {"croissant"}

@@ -74,21 +74,13 @@ _LEAST_ALIKE = 0.8
 
 
 def spdx_identifier(licence: str) -> str | None:
-    """Return the SPDX identifier of a licence as stated; None if it is not one of those that are known here.
-
-    Examples
-    --------
-    >>> spdx_identifier("cc by 4.0"), spdx_identifier("MIT (see LICENSE)"), spdx_identifier("ask us")
-    ('CC-BY-4.0', 'MIT', None)
-    """
+    """Return the SPDX identifier of a licence as stated; None if it is not one of those that are known here."""
     return _BY_TEXT.get(re.sub(r"[\s_]+", "-", _REMARK.sub("", licence.strip()).lower()))
 
 
 def is_spdx_expression(licence: str) -> bool:
     """Return whether a text is an identifier of the whole SPDX list, or several joined by AND, OR and WITH.
 
-    Examples
-    --------
     >>> is_spdx_expression("Artistic-2.0"), is_spdx_expression("MIT OR Apache-2.0"), is_spdx_expression("nope")
     (True, True, False)
     """
@@ -104,13 +96,7 @@ def _is_current(licence: str) -> bool:
 
 
 def nearest_identifier(licence: str) -> str | None:
-    """Return the SPDX identifier that a text seems to mean; None if it is one, or seems to mean none.
-
-    Examples
-    --------
-    >>> nearest_identifier("CC-BY"), nearest_identifier("CC-BY-4.0"), nearest_identifier("all rights reserved")
-    ('CC-BY-4.0', None, None)
-    """
+    """Return the SPDX identifier that a text seems to mean; None if it is one, or seems to mean none."""
     if spdx_identifier(licence) or len(licence) > _LONGEST_NAME or _is_current(licence):
         return None
     typed = _squeeze(licence)

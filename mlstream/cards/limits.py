@@ -16,24 +16,7 @@ _CLUSTERING = {"task_stream", "stand_in_stream"}
 
 
 def known_limits(card: StreamCard) -> list[str]:
-    """List the known limits of a stream.
-
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-
-    Returns
-    -------
-    list of str
-        One sentence each; plain text.
-
-    Examples
-    --------
-    >>> from mlstream.generators import multiplier_stream
-    >>> known_limits(multiplier_stream("monolab").card)[0]
-    'The rows are drawn, not measured: scores compare learners, and predict no results in an application.'
-    """
+    """List the known limits of a stream, in one sentence of plain text each."""
     return [
         sentence
         for find in (_origin, _making, _persistence, _unknown_labels, _rare_labels, _single_labels, _drops, _terms)

@@ -12,8 +12,6 @@ _SPECIAL = re.compile(r"[\\`*\[\]<>|#~$&]|(?<![^\W_])_|_(?![^\W_])")
 def escape_markdown(text: str) -> str:
     r"""Keep what a text holds from being read as Markdown.
 
-    Examples
-    --------
     >>> print(escape_markdown("NN_TL *a|b*"))
     NN_TL \*a\|b\*
     """

@@ -25,24 +25,11 @@ _UNKNOWN = "?"
 
 
 def card_openml(card: StreamCard) -> str:
-    """Write a card as a description for OpenML.
+    """Write a card as a description for OpenML: XML of the schema ``openml.data.upload``.
 
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-
-    Returns
-    -------
-    str
-        XML of the schema ``openml.data.upload``: its elements, in its order, within its alphabets and lengths. In the
-        name, other characters become ``_``. Texts may hold ASCII only: letters lose their accents, and what has no
-        such form becomes ``?``. Texts that are too long end in ``...``. Targets and creators that do not fit are left
-        out.
-
-    References
-    ----------
-    .. [1] `OpenML's schema of uploads <https://www.openml.org/api/v1/xsd/openml.data.upload>`_.
+    Elements follow the schema's order, alphabets and lengths (https://www.openml.org/api/v1/xsd/openml.data.upload). In
+    the name, other characters become ``_``. Texts may hold ASCII only: letters lose their accents, and what has no such
+    form becomes ``?``. Texts that are too long end in ``...``. Targets and creators that do not fit are left out.
     """
     lines = (f"  <oml:{tag}>{escape(text)}</oml:{tag}>" for tag, text in _elements(card))
     head = '<oml:data_set_description xmlns:oml="http://openml.org/openml">'

@@ -33,20 +33,9 @@ _LIST = re.compile(r"^([0-9]*)([-+=.)])")
 
 
 def card_page(card: StreamCard, *, prefix: str = "") -> str:
-    """Write the readable page of a card.
+    """Write the readable page of a card: Markdown, after the YAML that dataset hubs read.
 
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-    prefix : str
-        Start of the names of its pictures, which lie beside it.
-
-    Returns
-    -------
-    str
-        Markdown, after the YAML that dataset hubs read: statistics, tasks, signatures, schedule, what was dropped, how
-        the stream was made and how to load it, known limits, files, licence and citation.
+    `prefix` begins the names of its pictures, which lie beside it.
     """
     pictured = (_signatures, f"{prefix}{SIGNATURES}"), (_schedule, f"{prefix}{SCHEDULE}")
     sections = [_summary(card), _tasks(card), *(write(card, picture) for write, picture in pictured)]

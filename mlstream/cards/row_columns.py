@@ -13,37 +13,16 @@ def has_masks(rows: RowsCard) -> bool:
 
 
 def role_columns(taken: Collection[str], *, has_masks: bool) -> dict[str, str]:
-    """Name the columns that are neither labels nor features, by what they are.
+    """Name the columns that are neither labels nor features by role: experience, task, row and, if there is one, mask.
 
-    Parameters
-    ----------
-    taken : collection of str
-        Names of the other columns; a name that is among them is followed by underscores.
-    has_masks : bool
-        Whether there is a column of masks.
-
-    Returns
-    -------
-    dict of str to str
-        Names by role: experience, task, row and, if there is one, mask.
+    A name that is taken is followed by underscores.
     """
     roles = ("experience", "task", "row", "mask") if has_masks else ("experience", "task", "row")
     return {role: _untaken_name(role, taken) for role in roles}
 
 
 def feature_columns(labels: Sequence[str], features: Sequence[str]) -> list[str]:
-    """Name the columns of features: by their own names, but for those that a label bears.
-
-    Parameters
-    ----------
-    labels, features : sequence of str
-        Names of the labels and of the features.
-
-    Returns
-    -------
-    list of str
-        A name per feature, each different from all others; the name of a label is followed by underscores.
-    """
+    """Name the columns of features, each differently; the name of a label is followed by underscores."""
     taken = {*labels, *features}
     columns = []
     for name in features:

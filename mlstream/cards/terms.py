@@ -36,30 +36,17 @@ class StreamTerms(TypedDict, total=False):
 
 
 class StatedTerms(NamedTuple):
-    """The terms that hold for a stream; empty where neither its publisher nor its source states them.
+    """The terms that hold for a stream (see `with_terms`); empty where nobody states them."""
 
-    Parameters
-    ----------
-    title, description, licence, citation, homepage, published : str
-        See `with_terms`. The title is the name where no title is stated; the sentence about how the stream was made
-        follows the description.
-    creators : tuple of str
-        Those who made the stream.
-    about : AboutCard
-        What only they know. Rows that our generators drew are synthetic without their saying so.
-    people : tuple of CreatorCard
-        The creators, with the ORCID and the affiliation that are stated.
-    """
-
-    title: str
-    description: str
+    title: str  # the name where no title is stated
+    description: str  # followed by the sentence about how the stream was made
     licence: str
     citation: str
     creators: tuple[str, ...]
     homepage: str
     published: str
-    about: AboutCard
-    people: tuple[CreatorCard, ...]
+    about: AboutCard  # what only the creators know; rows that our generators drew are synthetic in any case
+    people: tuple[CreatorCard, ...]  # the creators, with the ORCID and the affiliation that are stated
 
 
 def with_terms(stream: Stream, **terms: Unpack[StreamTerms]) -> Stream:
@@ -119,22 +106,9 @@ def with_terms(stream: Stream, **terms: Unpack[StreamTerms]) -> Stream:
 
 
 def require_name(name: str) -> str:
-    """Return the name of a stream, which a file can bear.
+    """Return the name of a stream, or raise ValueError if not every system allows it as a name of a file.
 
-    Parameters
-    ----------
-    name : str
-        The name.
-
-    Returns
-    -------
-    str
-        The same.
-
-    Raises
-    ------
-    ValueError
-        If no file can bear it on every system, or it has more than 100 characters.
+    A name has at most 100 characters.
     """
     if not _NAME.fullmatch(name) or _DEVICE.fullmatch(name) or len(name) > _MAX_NAME:
         raise ValueError(
@@ -149,18 +123,7 @@ def _shorten(text: str) -> str:
 
 
 def stated_terms(card: StreamCard) -> StatedTerms:
-    """Return the terms that hold for a stream: those of its publisher, else those of its source.
-
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-
-    Returns
-    -------
-    StatedTerms
-        All terms.
-    """
+    """Return the terms that hold for a stream: those of its publisher, else those of its source."""
     own = card.terms or TermsCard()
     about = own.about or AboutCard()
     described = {one.name: one for one in about.creators or ()}
@@ -185,18 +148,10 @@ def is_drawn(card: StreamCard) -> bool:
 
 
 def missing_terms(card: StreamCard) -> list[str]:
-    """List the terms that others need, and nobody states.
+    """List the terms that others need, and nobody states: licence, citation, description and creators.
 
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-
-    Returns
-    -------
-    list of str
-        Names among licence, citation, description and creators. A source that states its licence and citation, as
-        registered data sets do, is described enough; rows that were drawn need a licence only.
+    A source that states its licence and citation, as registered data sets do, is described enough; rows that were drawn
+    need a licence only.
     """
     if card.source.licence and card.source.citation:
         return []
@@ -222,17 +177,9 @@ def describe_missing(card: StreamCard) -> str:
 
 
 def missing_about(card: StreamCard) -> list[str]:
-    """List what conferences ask for, only the authors know, and is not stated.
+    """List the keys of `about`, creators excluded, that conferences ask for, only the authors know, and are not stated.
 
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-
-    Returns
-    -------
-    list of str
-        Keys of `about`, without the creators. Rows that were drawn are synthetic without their saying so.
+    Rows that were drawn are synthetic in any case.
     """
     about = stated_terms(card).about
     wanted = [name for name in AboutCard.model_fields if name != "creators"]

@@ -15,22 +15,10 @@ _NOT_LISTED = {"C-UDA-1.0", "CDLA-Permissive-2.0"}
 
 
 def card_zenodo(card: StreamCard) -> str:
-    """Write a card as ``.zenodo.json``.
+    """Write a card as ``.zenodo.json`` (https://developers.zenodo.org/#representation).
 
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-
-    Returns
-    -------
-    str
-        JSON of what is known; Zenodo also demands creators, which only the publisher can state. A stream without a
-        licence that Zenodo lists is deposited closed: an open deposit without one would get Zenodo's own default.
-
-    References
-    ----------
-    .. [1] `Zenodo's metadata of deposits <https://developers.zenodo.org/#representation>`_.
+    Zenodo also demands creators, which only the publisher can state. A stream without a licence that Zenodo lists is
+    deposited closed: an open deposit without one would get Zenodo's own default.
     """
     terms = stated_terms(card)
     licence = zenodo_licence(terms.licence)

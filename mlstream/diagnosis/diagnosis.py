@@ -26,85 +26,37 @@ Counts = sparse.csr_array
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LabelDiagnosis:
-    """Statistics of the labels of some rows.
-
-    Parameters
-    ----------
-    n_rows, n_labels : int
-        Rows, and labels that can occur in them.
-    unknown_share : float
-        Unknown cells of the labels that can occur, divided by all of them.
-    cardinality : float
-        Mean number of labels of a row; 0 without rows. An unknown label counts as the label's frequency where it is
-        known.
-    density : float
-        Cardinality divided by `n_labels`.
-    diversity : float
-        Number of distinct label sets divided by the greatest possible one, ``min(n_rows, 2 ** n_labels)``.
-    imbalance : float
-        Mean over the labels that occur of the count of the commonest label divided by that of the label: 1 is
-        balanced. NaN if no label occurs. Where labels are unknown, frequencies take the place of counts.
-    co_occurrence : csr_array of int64, shape (all labels of the stream, the same)
-        Rows that carry both labels; the diagonal counts each label.
-    """
+    """Statistics of the labels of some rows; see also `mlstream.streams.label_sets.LabelStatistics`."""
 
     n_rows: int
-    n_labels: int
-    unknown_share: float
+    n_labels: int  # labels that can occur
+    unknown_share: float  # of the cells of the labels that can occur
     cardinality: float
     density: float
     diversity: float
     imbalance: float
-    co_occurrence: Counts
+    co_occurrence: Counts  # over all labels of the stream; the diagonal counts each label
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TaskDiagnosis:
-    """Statistics of one task.
-
-    Parameters
-    ----------
-    name : str
-        Name of the task.
-    labels : LabelDiagnosis
-        Of its learning rows and evaluation rows together, labels of its signature only.
-    n_duplicates : int
-        Evaluation rows whose features all equal those of a learning row of any task.
-    n_new_label_sets : int
-        Evaluation rows whose label set no learning row of the task has, labels of the signature only.
-    unlearnt_labels : tuple of str
-        Labels of the signature that no learning row of the task carries.
-    """
+    """Statistics of one task."""
 
     name: str
-    labels: LabelDiagnosis
-    n_duplicates: int
-    n_new_label_sets: int
-    unlearnt_labels: tuple[str, ...]
+    labels: LabelDiagnosis  # of learning and evaluation rows together, labels of the signature only
+    n_duplicates: int  # evaluation rows whose features all equal those of a learning row of any task
+    n_new_label_sets: int  # evaluation rows whose label set, in the signature, no learning row of the task has
+    unlearnt_labels: tuple[str, ...]  # labels of the signature that no learning row of the task carries
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ExperienceDiagnosis:
-    """Persistence of the labels in one experience, those that count.
+    """Persistence of the labels that count in one experience."""
 
-    Parameters
-    ----------
-    n_rows : int
-        Rows to learn from.
-    repeated : float
-        Share of the rows that repeat the label set of the row before: the subset accuracy of predicting the last label
-        set. NaN without rows.
-    by_chance : float
-        The mean of that share over all orders of the same rows. NaN without rows.
-    kappa : float
-        Agreement of a label with its last value beyond chance (Cohen's kappa), mean over labels: 0 where rows are
-        independent, 1 where labels hardly ever change. NaN where every label has one value only.
-    """
-
-    n_rows: int
-    repeated: float
-    by_chance: float
-    kappa: float
+    n_rows: int  # rows to learn from
+    repeated: float  # share of rows with the label set of the row before; NaN without rows
+    by_chance: float  # mean of that share over all orders of the same rows; NaN without rows
+    kappa: float  # of a label with its last value (Cohen), mean over labels: 0 independent, 1 persistent; NaN: constant
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -196,22 +148,8 @@ def diagnose(stream: Stream, *, max_rows: int = 3000, seed: int = 0) -> Diagnosi
 
 
 def describe_labels(Y: Indicator, signature: Mask) -> LabelDiagnosis:
-    """Measure the labels of rows.
+    """Measure the labels of rows that can occur by a signature, (n_labels,); co-occurrences are those of all labels.
 
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_rows, n_labels)
-        Label indicator.
-    signature : ndarray of bool, shape (n_labels,)
-        Labels that can occur; the others are left out.
-
-    Returns
-    -------
-    LabelDiagnosis
-        With a co-occurrence over all labels.
-
-    Examples
-    --------
     >>> found = describe_labels(np.array([[1, 1, 0], [1, 0, 0]], dtype=np.uint8), np.array([True, True, False]))
     >>> found.cardinality, found.density, found.diversity, found.imbalance
     (1.5, 0.75, 1.0, 1.5)

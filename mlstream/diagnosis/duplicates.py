@@ -11,18 +11,7 @@ from mlstream.streams.stream import Features, Mask, Stream
 
 
 def duplicated_evaluation_rows(stream: Stream) -> tuple[Mask, ...]:
-    """Find the evaluation rows whose features all equal those of a learning row of any task.
-
-    Parameters
-    ----------
-    stream : Stream
-        A stream.
-
-    Returns
-    -------
-    tuple of ndarray of bool, shape (n_rows,)
-        One array per evaluation set.
-    """
+    """Find the rows of each evaluation set whose features all equal those of a learning row of any task."""
     learnt = {digest for experience in stream for digest in row_digests(experience.X)}
     return tuple(
         np.fromiter((digest in learnt for digest in row_digests(held_out.X)), dtype=bool, count=len(held_out))
@@ -31,20 +20,10 @@ def duplicated_evaluation_rows(stream: Stream) -> tuple[Mask, ...]:
 
 
 def row_digests(X: Features) -> list[bytes]:
-    """Digest rows, so that rows of equal numbers have equal digests, in time linear in the numbers that are stored.
+    """Digest rows, 128 bits each, so that rows of equal numbers have equal digests.
 
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n_rows, n_features)
-        Features; a sparse matrix and a dense one have different digests.
+    The time is linear in the numbers that are stored. A sparse matrix and a dense one have different digests.
 
-    Returns
-    -------
-    list of bytes
-        One digest of 128 bits per row.
-
-    Examples
-    --------
     >>> first, second, third = row_digests(np.array([[1.0, 0.0], [1.0, -0.0], [0.0, 1.0]]))
     >>> first == second, first == third
     (True, False)

@@ -16,21 +16,9 @@ from mlstream.streams.stream import Stream
 
 
 def draw_pictures(stream: Stream, diagnosis: Diagnosis, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Draw a stream, each picture as PNG and as SVG.
+    """Draw a stream and its diagnosis: signatures, co-occurrences, task distances and schedule, as PNG and as SVG.
 
-    Parameters
-    ----------
-    stream : Stream
-        The stream.
-    diagnosis : Diagnosis
-        The result of `diagnose` for it.
-    folder : path
-        Where to write; it is made if it is absent, and pictures in it are replaced.
-
-    Returns
-    -------
-    tuple of Path
-        Files ``signatures``, ``co_occurrence``, ``task_distances`` and ``schedule``, with both suffixes.
+    The folder is made if it is absent, and pictures in it are replaced.
     """
     Path(folder).mkdir(parents=True, exist_ok=True)
     tasks = [task.name for task in stream.tasks]

@@ -18,12 +18,9 @@ Distances = npt.NDArray[np.float64]
 
 
 class TaskDistances(NamedTuple):
-    """Distances between all pairs of tasks, each in [0, 1]; NaN where a task has fewer than two rows.
+    """Distances in P(X), P(Y) and P(Y|X) between all pairs of tasks, as `task_distances` defines them.
 
-    Parameters
-    ----------
-    inputs, labels, labels_given_inputs : ndarray of shape (n_tasks, n_tasks)
-        Distances in P(X), P(Y) and P(Y|X), as `task_distances` defines them.
+    Each is in [0, 1]; NaN where a task has fewer than two rows.
     """
 
     inputs: Distances
@@ -40,53 +37,24 @@ class _Sample(NamedTuple):
 
 
 def task_distances(stream: Stream, *, max_rows: int = 3000, seed: int = 0) -> TaskDistances:
-    """Measure how far the tasks of a stream are from each other.
+    """Measure how far the tasks of a stream are from each other: symmetric matrices with a zero diagonal.
 
-    Parameters
-    ----------
-    stream : Stream
-        A stream; learning rows and evaluation rows of a task are taken together.
-    max_rows : int
-        Rows to draw, all tasks together; memory and time grow with its square. Tasks get equal numbers of rows.
-    seed : int
-        Source of the draw.
+    Learning rows and evaluation rows of a task are taken together. `max_rows` are drawn, all tasks together, equally
+    many from each; memory and time grow with its square. Raises ValueError if it is less than two for each task.
 
-    Returns
-    -------
-    TaskDistances
-        Three symmetric matrices with a zero diagonal.
-
-    Raises
-    ------
-    ValueError
-        If `max_rows` is less than two for each task.
-
-    Notes
-    -----
-    P(X): the energy coefficient [1]_ ``1 - (E|X - X'| + E|Z - Z'|) / 2 E|X - Z|`` of drawn rows X of one task and Z of
-    the other, each feature divided by its standard deviation in the draw. It is 0 only if the distributions are equal;
-    an estimate below 0 is set to 0.
+    P(X): the energy coefficient ``1 - (E|X - X'| + E|Z - Z'|) / 2 E|X - Z|`` of drawn rows X of one task and Z of the
+    other, each feature divided by its standard deviation in the draw (G. Székely, M. Rizzo. Energy statistics: A class
+    of statistics based on distances. Journal of Statistical Planning and Inference 143(8), 2013). It is 0 only if the
+    distributions are equal; an estimate below 0 is set to 0.
 
     P(Y): the energy coefficient of their label vectors, not scaled; an unknown label is replaced by the label's
     frequency in the draw.
 
     P(Y|X): the root of the mean squared difference between the probabilities that the two tasks give to a label of
     either signature at the same x. With nearest rows in place of the same x, it is how much more often labels differ
-    from those of the nearest row of the other task than from those of the nearest other row of the same task: noise
-    in labels cancels out. Where inputs do not overlap there is no same x, and the distance measures how far labels
-    differ from those of the nearest rows. Labels that are unknown in either row are left out.
-
-    References
-    ----------
-    .. [1] G. Székely, M. Rizzo. Energy statistics: A class of statistics based on distances. Journal of Statistical
-       Planning and Inference 143(8), 2013.
-
-    Examples
-    --------
-    >>> from mlstream.generators import multiplier_stream
-    >>> found = task_distances(multiplier_stream([[1, 0], [0, 1]], n_rows=500), max_rows=600)
-    >>> found.inputs.max() < 0.05 < 0.5 < found.labels_given_inputs.max()
-    np.True_
+    from those of the nearest row of the other task than from those of the nearest other row of the same task: noise in
+    labels cancels out. Where inputs do not overlap there is no same x, and the distance measures how far labels differ
+    from those of the nearest rows. Labels that are unknown in either row are left out.
     """
     if max_rows < 2 * stream.n_tasks:
         raise ValueError(f"max_rows must be at least 2 for each of {stream.n_tasks} tasks. Got {max_rows!r} instead.")

@@ -68,16 +68,8 @@ class Timeline(NamedTuple):
 def alarm_view(name: str, timeline: Timeline, lanes: Sequence[AlarmLane], summary: str) -> View:
     """Draw the drifts above, and the alarms of each detector in a lane of its own below.
 
-    Parameters
-    ----------
-    name : str
-        Of the switch that shows the view.
-    timeline : Timeline
-        The drifts; rows at which alarms are in time are shaded.
-    lanes : sequence of AlarmLane
-        One per detector.
-    summary : str
-        What the view shows, in words.
+    Rows at which alarms are in time are shaded. `name` is that of the switch that shows the view; `summary` says in
+    words what it shows.
     """
     names = [safe(lane) for lane in distinct([TRUTH, *(lane.name for lane in lanes)])]
     data = [_drift_bars(timeline, names[0]), _drift_marks(timeline, names[0])]

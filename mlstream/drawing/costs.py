@@ -24,47 +24,20 @@ Limits = tuple[float, float]
 
 
 class CostPoint(NamedTuple):
-    """A strategy.
-
-    Parameters
-    ----------
-    key : Key
-        Its name and marker.
-    cost, score : float
-        Means over runs.
-    deviation : float or None
-        Standard deviation of the score.
-    is_finished : bool
-        Whether it competes: a capped run did less than the others, for less.
-    is_uncertain : bool
-        Whether its cost lies below what the meter resolves.
-    """
+    """The mean cost and score of a strategy over runs."""
 
     key: Key
     cost: float
     score: float
-    deviation: float | None
-    is_finished: bool
-    is_uncertain: bool
+    deviation: float | None  # of the score
+    is_finished: bool  # a capped run did less than the others, for less, and does not compete
+    is_uncertain: bool  # the cost lies below what the meter resolves
 
 
 def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
-    """Find the points that no other one beats in both cost (less is better) and score (more is better).
+    """Find the points (cost, score) that no other one beats in both cost (less is better) and score (more is better).
 
-    Parameters
-    ----------
-    points : sequence of (cost, score)
-        Of any length.
-
-    Returns
-    -------
-    list of int
-        Their places, by cost.
-
-    Examples
-    --------
-    >>> pareto_front([(3, 0.9), (1, 0.5), (2, 0.4)])
-    [1, 0]
+    Returns their places, in the order of cost.
     """
     front: list[int] = []
     for place in sorted(range(len(points)), key=lambda place: (points[place][0], -points[place][1])):
@@ -74,16 +47,9 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
 
 
 def cost_chart(points: Sequence[CostPoint], score: str, cost: str, *, height: int = 360) -> Chart:
-    """Draw a score against a cost.
+    """Draw a score against a cost, of at least one strategy; the title of the cost states its unit.
 
-    Parameters
-    ----------
-    points : sequence of CostPoint
-        The strategies; at least one.
-    score, cost : str
-        Titles of the axes; the cost with its unit.
-    height : int
-        In CSS pixels.
+    `height` is in CSS pixels.
     """
     front = front_of(points)
     limits = _cost_limits(points), _score_limits(points)
@@ -109,12 +75,7 @@ def cost_figure(points: Sequence[CostPoint], score: str, cost: str) -> Figure:
 def draw_costs(axes: Axes, points: Sequence[CostPoint], score: str, cost: str) -> tuple[list[Line2D], Line2D]:
     """Draw a score against a cost into axes.
 
-    Returns
-    -------
-    points : list of Line2D
-        A marker per strategy.
-    front : Line2D
-        The line that joins those that no other beats in both.
+    Returns a marker per strategy, and the line that joins those that no other beats in both.
     """
     drawn = [
         axes.errorbar(one.cost, one.score, one.deviation, label=literal(one.key.name), **marker_style(one.key))

@@ -24,29 +24,13 @@ _INCHES_OF_LEVEL = 0.28
 
 
 class Ranking(NamedTuple):
-    """Strategies by mean rank over streams, by one score.
-
-    Parameters
-    ----------
-    title : str
-        Title of the score.
-    names : sequence of str
-        The strategies, best first.
-    ranks : sequence of float
-        Their mean ranks, rising.
-    cliques : sequence of (int, int)
-        Places of the first and the last strategy of each bar.
-    critical_difference : float
-        Difference of mean ranks from which the test calls two strategies different.
-    n_streams : int
-        Streams that ranks are means over.
-    """
+    """Strategies by mean rank over streams, by the score `title`."""
 
     title: str
-    names: Sequence[str]
-    ranks: Sequence[float]
-    cliques: Sequence[tuple[int, int]]
-    critical_difference: float
+    names: Sequence[str]  # best first
+    ranks: Sequence[float]  # mean ranks, rising
+    cliques: Sequence[tuple[int, int]]  # places of the first and the last strategy of each bar
+    critical_difference: float  # of mean ranks, from which the test calls two strategies different
     n_streams: int
 
 
@@ -69,24 +53,12 @@ class Segment(NamedTuple):
 
 
 class Diagram(NamedTuple):
-    """The geometry of a critical-difference diagram: x in ranks, y in levels above the axis.
+    """The geometry of a critical-difference diagram: x in ranks, y in levels above the axis."""
 
-    Parameters
-    ----------
-    branches : list of Branch
-        The better half hangs to the left, the other to the right.
-    bars : list of Segment
-        One per clique.
-    ruler : Segment
-        The critical difference, no longer than the axis.
-    x_range, y_range : (float, float)
-        Limits that leave room for the names.
-    """
-
-    branches: list[Branch]
-    bars: list[Segment]
-    ruler: Segment
-    x_range: tuple[float, float]
+    branches: list[Branch]  # the better half hangs to the left, the other to the right
+    bars: list[Segment]  # one per clique
+    ruler: Segment  # the critical difference, no longer than the axis
+    x_range: tuple[float, float]  # leaves room for the names, as does `y_range`
     y_range: tuple[float, float]
 
 

@@ -46,16 +46,9 @@ class Experiences(NamedTuple):
 
 
 def curve_view(title: str, kind: str, curves: Sequence[ScoreCurve], experiences: Experiences) -> View:
-    """Draw one score of several strategies.
+    """Draw one score of several strategies; `kind` says over which rows it is taken.
 
-    Parameters
-    ----------
-    title, kind : str
-        Title of the score, and over which rows it is taken.
-    curves : sequence of ScoreCurve
-        One per strategy.
-    experiences : Experiences
-        Their boundaries are drawn, and their tasks named above.
+    The boundaries of the experiences are drawn, and their tasks named above.
     """
     data: list[Json] = [
         {

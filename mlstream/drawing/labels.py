@@ -38,17 +38,9 @@ def label_shares(card: StreamCard) -> npt.NDArray[np.float64]:
 
 
 def label_svg(card: StreamCard) -> str:
-    """Draw the share of each task's rows that carry each label.
+    """Draw the share of each task's rows that carry each label, as SVG: a row per task, a column per label.
 
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-
-    Returns
-    -------
-    str
-        SVG: a row per task, a column per label; an empty cell is a label that cannot occur in the task.
+    An empty cell is a label that cannot occur in the task.
     """
     n_labels = len(card.label_names)
     cell = min(_WIDEST_CELL, (svg.WIDTH - svg.LEFT - svg.RIGHT) / max(n_labels, 1))

@@ -138,13 +138,7 @@ def _write_number(image: AxesImage, value: float, cell: tuple[int, int]) -> Text
 
 
 def ink_on(background: Sequence[float]) -> str:
-    """Return black or white, whichever has the higher contrast to a colour: at least 4.5 by WCAG 2.
-
-    Examples
-    --------
-    >>> ink_on((1, 1, 0)), ink_on((0, 0, 1))
-    ('black', 'white')
-    """
+    """Return black or white, whichever has the higher contrast to a colour: at least 4.5 by WCAG 2."""
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in background]
     luminance = float(np.dot((0.2126, 0.7152, 0.0722), linear))
     return "black" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "white"

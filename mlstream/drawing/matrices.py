@@ -20,24 +20,12 @@ _MAX_NUMBERED = 12
 
 
 class PairMatrix(NamedTuple):
-    """Probabilities that the row is better than the column, by one score.
-
-    Parameters
-    ----------
-    title : str
-        Title of the score.
-    names : list of str
-        Rows and columns, best first.
-    better : ndarray of shape (n_names, n_names)
-        NaN on the diagonal.
-    details : list of list of str
-        Text of each cell, shown on hover.
-    """
+    """Probabilities that the row is better than the column, by the score `title`."""
 
     title: str
-    names: list[str]
-    better: Floats
-    details: list[list[str]]
+    names: list[str]  # rows and columns, best first
+    better: Floats  # (n_names, n_names), NaN on the diagonal
+    details: list[list[str]]  # text of each cell, shown on hover
 
 
 def pair_chart(matrices: Sequence[PairMatrix]) -> Chart:
@@ -56,12 +44,7 @@ def pair_chart(matrices: Sequence[PairMatrix]) -> Chart:
 def co_occurrence_figure(names: Sequence[str], counts: Floats) -> Figure:
     """Draw how often labels go together.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The labels.
-    counts : ndarray of shape (n_labels, n_labels)
-        Rows that carry both labels; the diagonal counts each label.
+    `counts`, (n_labels, n_labels), are rows that carry both labels; the diagonal counts each label.
     """
     occurring = np.diag(counts)[:, np.newaxis]
     shares = np.divide(counts, occurring, out=np.full(counts.shape, np.nan), where=occurring > 0)
@@ -75,12 +58,7 @@ def co_occurrence_figure(names: Sequence[str], counts: Floats) -> Figure:
 def task_distances_figure(names: Sequence[str], matrices: Mapping[str, Floats]) -> Figure:
     """Draw distances between tasks, and the overlap of their signatures, side by side.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The tasks.
-    matrices : mapping of str to ndarray of shape (n_tasks, n_tasks)
-        Title of a panel -> numbers in [0, 1].
+    `matrices` maps titles to numbers in [0, 1], (n_tasks, n_tasks).
     """
     side = inches_for(len(names), minimum=2.6) + inches_for_names(names)
     figure, panels = new_panels(len(matrices), len(matrices) * (side + 1), side + 0.6)

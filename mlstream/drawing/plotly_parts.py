@@ -38,25 +38,13 @@ class View:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart with its text alternative.
-
-    Parameters
-    ----------
-    title : str
-        A few words.
-    summary : str
-        Sentences that say what the chart shows to those who cannot see it.
-    views : tuple of View
-        At least one; the first is shown at first.
-    height, min_width : int
-        In CSS pixels; where there is less room than `min_width`, the chart scrolls sideways.
-    """
+    """A chart with its text alternative."""
 
     title: str
-    summary: str
-    views: tuple[View, ...]
-    height: int
-    min_width: int = 0
+    summary: str  # sentences that say what the chart shows to those who cannot see it
+    views: tuple[View, ...]  # at least one; the first is shown at first
+    height: int  # in CSS pixels
+    min_width: int = 0  # in CSS pixels; where there is less room, the chart scrolls sideways
 
 
 def line(key: Key) -> Json:
@@ -70,13 +58,7 @@ def line(key: Key) -> Json:
 
 
 def safe(name: str) -> str:
-    """Make a name safe to draw: Plotly reads HTML tags in any text, and %{...} in what it shows on hover.
-
-    Examples
-    --------
-    >>> safe("<b>100 %{x}</b>")
-    '&lt;b&gt;100 &#37;{x}&lt;/b&gt;'
-    """
+    """Make a name safe to draw: Plotly reads HTML tags in any text, and %{...} in what it shows on hover."""
     return html.escape(name, quote=False).replace("%", "&#37;")
 
 
@@ -129,20 +111,10 @@ def heat_map(
     shapes: Sequence[Json] = (),
     **changes: Any,
 ) -> tuple[list[Json], Json]:
-    """Return the traces and the layout of a heat map, row 0 on top; undefined cells stay blank.
+    """Return the traces and the layout of a heat map, row 0 on top; undefined cells (NaN) stay blank.
 
-    Parameters
-    ----------
-    rows, columns : sequence of str
-        Distinct names.
-    values : ndarray of shape (n_rows, n_columns)
-        NaN where a cell is not defined.
-    digits : int
-        Decimals to keep.
-    shapes : sequence of dict
-        Shapes to draw over it.
-    changes
-        Further properties of the trace.
+    Names are distinct in rows and in columns. `digits` are decimals, `shapes` are drawn over the map, and `changes` are
+    further properties of the trace.
     """
     trace = {
         "type": "heatmap",

@@ -29,19 +29,10 @@ class Box(NamedTuple):
 
 
 def place_names(points: Sequence[tuple[float, float]], names: Sequence[str]) -> list[str | None]:
-    """Choose where the name of each point stands.
+    """Choose where the name of each point stands: a text position of Plotly, or None.
 
-    Parameters
-    ----------
-    points : sequence of (x, y)
-        In shares of the plot area, y upwards.
-    names : sequence of str
-        A name per point; a point with an empty one is only kept clear.
-
-    Returns
-    -------
-    list of str or None
-        A text position of Plotly for each point; None where no place is free at some width of the page.
+    Points are in shares of the plot area, y upwards; one with an empty name is only kept clear. None means that no
+    place is free at some width of the page.
     """
     taken = [[_marker(point, width) for point in points] for width in _WIDTHS]
     return [_take(point, name, taken) if name else None for point, name in zip(points, names, strict=True)]

@@ -26,15 +26,7 @@ _DRIFT = "#b3261e"
 
 
 class Visit(NamedTuple):
-    """An experience that holds rows of a task.
-
-    Parameters
-    ----------
-    experience, task : int
-        Their indices.
-    start, size : int
-        First row of the experience, and its number of rows.
-    """
+    """An experience, which begins at row `start`, that holds rows of a task, both by index."""
 
     experience: int
     task: int
@@ -54,18 +46,10 @@ def visits_of(card: StreamCard) -> list[Visit]:
 
 
 def schedule_svg(card: StreamCard) -> str:
-    """Draw when each task is visited, and where it drifts.
+    """Draw when each task is visited, and where it drifts, as SVG.
 
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-
-    Returns
-    -------
-    str
-        SVG: a lane per task, a bar per experience that holds rows of it, in stream order; a line where a known drift
-        begins.
+    A lane per task holds a bar per experience with rows of it, in stream order; a line marks where a known drift
+    begins.
     """
     top, n_rows, n_tasks = 40, _n_rows(card), len(card.tasks)
     bottom, right = top + svg.LANE * n_tasks, svg.WIDTH - svg.RIGHT
@@ -110,12 +94,7 @@ def schedule_chart(card: StreamCard) -> Chart:
 def schedule_figure(card: StreamCard, shares: Sequence[Sequence[float]] | npt.NDArray[np.float64]) -> Figure:
     """Draw when tasks come, for print.
 
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
-    shares : array-like of shape (n_experiences, n_tasks)
-        Share of the rows of each experience that are of each task: the heights of the bars.
+    The height of a bar is the share of the rows of an experience that are of a task: (n_experiences, n_tasks).
     """
     names = [task.name for task in card.tasks]
     figure, (axes,) = new_panels(1, *schedule_size(names))
@@ -137,20 +116,9 @@ def task_shares(stream: Stream) -> npt.NDArray[np.float64]:
 def draw_schedule(
     axes: Axes, shares: npt.NDArray[np.float64], sizes: Sequence[int], names: Sequence[str], **options: Any
 ) -> list[PolyCollection]:
-    """Draw a bar for each task in each experience, as high as its share of the rows.
+    """Draw a bar for each task in each experience, as high as its share of the rows: (n_experiences, n_tasks).
 
-    Parameters
-    ----------
-    axes : Axes
-        Where to draw.
-    shares : ndarray of shape (n_experiences, n_tasks)
-        Share of the rows of each experience that are of each task.
-    sizes : sequence of int
-        Rows of each experience.
-    names : sequence of str
-        The tasks.
-    **options
-        Those of ``Axes.broken_barh``.
+    `sizes` are numbers of rows of the experiences; options are those of ``Axes.broken_barh``.
     """
     starts = [*accumulate(sizes, initial=0)]
     style = {"facecolor": PAPER_COLOURS[0], **options}

@@ -46,13 +46,7 @@ def task_keys(names: Iterable[str]) -> list[Key]:
 
 
 def distinct(names: Sequence[str], length: int = 24) -> list[str]:
-    """Shorten names and keep them apart: an axis draws equal names at one place.
-
-    Examples
-    --------
-    >>> distinct(["task", "task", "a very long name"], length=10)
-    ['task', 'task (2)', 'a ver…name']
-    """
+    """Shorten names and keep them apart: an axis draws equal names at one place."""
     labels: list[str] = []
     for name in names:
         # What sets long names apart is as often at their end as at their start.

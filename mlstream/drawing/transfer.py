@@ -40,27 +40,13 @@ LINES_SIZE = 6.5, 4.0
 
 
 class Transfer(NamedTuple):
-    """R of one metric.
-
-    Parameters
-    ----------
-    title : str
-        Title of the metric.
-    R : ndarray of shape (n_experiences + 1, n_tasks)
-        NaN where a score is not defined.
-    steps : list of str
-        For each row of R, the experience that it comes after, with its tasks.
-    visits : list of (int, int)
-        Cells (row, column) of the task that was just learnt.
-    tasks : list of str
-        Names of the columns, all distinct.
-    """
+    """R of the metric `title`."""
 
     title: str
-    R: npt.NDArray[np.float64]
-    steps: list[str]
-    visits: list[tuple[int, int]]
-    tasks: list[str]
+    R: npt.NDArray[np.float64]  # (n_experiences + 1, n_tasks), NaN where a score is not defined
+    steps: list[str]  # for each row of R, the experience that it comes after, with its tasks
+    visits: list[tuple[int, int]]  # cells (row, column) of the task that was just learnt
+    tasks: list[str]  # names of the columns, all distinct
 
 
 def make_transfer(
@@ -68,16 +54,8 @@ def make_transfer(
 ) -> Transfer:
     """Name the rows and columns of R, and find the cells of the tasks just learnt.
 
-    Parameters
-    ----------
-    title : str
-        Title of the metric.
-    R : ndarray of shape (n_experiences + 1, n_tasks)
-        NaN where a score is not defined; a run that was stopped has fewer rows.
-    order : sequence of sequence of int
-        Tasks of each experience.
-    task_names : sequence of str
-        Names of the columns.
+    R has shape (n_experiences + 1, n_tasks), fewer rows if the run was stopped, and is NaN where a score is not
+    defined. `order` holds the tasks of each experience.
     """
     tasks, learnt = distinct(task_names), order[: len(R) - 1]
     steps = [f"{step}: {'+'.join(tasks[task] for task in now)}" for step, now in enumerate(learnt, 1)]

@@ -44,15 +44,7 @@ _PADDING_ID = 0xD935
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Array | Stacked]) -> None:
-    """Write arrays to an NPZ file: the same arrays give the same bytes.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    arrays : mapping of str to ndarray or Stacked
-        The members, in order; stacked ones are written part by part.
-    """
+    """Write arrays to an NPZ file: the same arrays give the same bytes. Stacked ones are written part by part."""
     position = 0
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         for key, array in arrays.items():
@@ -75,26 +67,10 @@ def _write_values(member: IO[bytes], part: Array) -> None:
 
 
 def read_arrays(path: Path, *, mmap: bool = False, check: bool = True) -> dict[str, Array]:
-    """Read all members of an NPZ file that `write_arrays` wrote.
+    """Read all members of an NPZ file that `write_arrays` wrote; with `mmap`, leave them in the file, read-only.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    mmap : bool
-        Leave the arrays in the file, read-only.
-    check : bool
-        Compare checksums.
-
-    Returns
-    -------
-    dict
-        Key -> array.
-
-    Raises
-    ------
-    FormatError
-        If the file is no such archive, a member claims more bytes than the file holds, or a checksum is wrong.
+    Raises FormatError if the file is not such an archive, a member claims more bytes than the file holds, or a
+    checksum, if checked, is wrong.
     """
     with ExitStack() as stack:
         stream = stack.enter_context(open_plain(path))

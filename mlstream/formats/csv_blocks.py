@@ -32,16 +32,7 @@ class Distinct(NamedTuple):
 class BlockLines:
     """The lines of a block, and of the blocks that follow as long as lines are taken.
 
-    Parameters
-    ----------
-    block : bytes
-        Whole lines.
-    blocks : iterator of bytes
-        What follows.
-    lines : Lines
-        Where they come from, to decode them.
-    n_read : int
-        Number of lines before the block.
+    Blocks hold whole lines, which `lines` decodes; `n_read` lines lie before the block.
     """
 
     def __init__(self, block: bytes, blocks: Iterator[bytes], lines: Lines, n_read: int) -> None:
@@ -80,23 +71,10 @@ def is_worth_pyarrow(block: bytes) -> bool:
 def read_fast(
     block: bytes, header: CsvHeader, codes: Sequence[Mapping[str, float] | None], *, takes_missing: bool
 ) -> npt.NDArray[np.float64] | None:
-    """Read a block of plain rows by pyarrow.
+    """Read a block of plain rows by pyarrow: the cells, the index among them, or None where the block needs care.
 
-    Parameters
-    ----------
-    block : bytes
-        Whole lines.
-    header : CsvHeader
-        The first line of the file.
-    codes : sequence of mapping or None
-        Of each column of words the number of each, None for a column of numbers; without the index.
-    takes_missing : bool
-        Whether words such as NA are missing values.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, width) or None
-        The cells, the index among them; None where the block needs care.
+    `codes` holds for each column, without the index, the number of each word, or None for a column of numbers. With
+    `takes_missing`, words such as NA are missing values.
     """
     all_codes = [None, *codes] if header.has_index else list(codes)
     types = {place: "number" if one is None else "word" for place, one in enumerate(all_codes)}
@@ -115,23 +93,9 @@ def find_texts(
 ) -> tuple[int, dict[int, Distinct]] | None:
     """Find the different texts of columns in a block of plain rows by pyarrow.
 
-    Parameters
-    ----------
-    block : bytes
-        Whole lines.
-    header : CsvHeader
-        The first line of the file.
-    wanted : collection of int
-        The columns to look at; all others only if a cell of theirs is no number.
-    takes_missing : bool
-        Whether words such as NA are missing values.
-
-    Returns
-    -------
-    n_rows : int
-        Number of rows; None in place of both where the block needs care.
-    texts : dict of int to Distinct
-        By column; the index is left out.
+    Returns the number of rows and the texts by column, without the index; or None where the block needs care. Columns
+    that are not wanted are looked at only if a cell of theirs is not a number. With `takes_missing`, words such as NA
+    are missing values.
     """
     found = _parse(block, header, {}, takes_missing=takes_missing)
     if found is None:

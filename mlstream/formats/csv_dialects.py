@@ -57,24 +57,10 @@ def dialect_of(path: Path, reading: ReadingCard) -> CsvDialect:
 
 
 def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
-    """Read the first line, or lines if a quoted name has several.
+    """Read the first line, or lines if a quoted name has several; the text is taken up to the end of the header.
 
-    Parameters
-    ----------
-    lines : Lines
-        The text; it is taken up to the end of the header.
-    dialect : CsvDialect
-        How it is written.
-
-    Returns
-    -------
-    CsvHeader
-        Names lose the apostrophe that `format_csv` puts before those that a spreadsheet would take for a formula.
-
-    Raises
-    ------
-    FormatError
-        If several characters may separate the names, or the names are fewer than two or repeat.
+    Names lose the apostrophe that `format_csv` puts before those that a spreadsheet would take for a formula. Raises
+    FormatError if several characters may separate the names, or the names are fewer than two or repeat.
     """
     head = lines.head()
     first = next(head, "")

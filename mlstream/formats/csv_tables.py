@@ -44,28 +44,10 @@ def read_csv(
 ) -> Iterator[Table]:
     """Read a CSV file, a row of names and then rows, in tables of some rows, one after the other.
 
-    Parameters
-    ----------
-    source : Readable
-        The content, unpacked.
-    path : Path
-        The file, for errors.
-    dialect : CsvDialect
-        How it is written.
-    words : mapping of str to TextColumn, optional
-        The columns that hold words, by name, as `find_words` finds them; all others hold numbers.
-
-    Yields
-    ------
-    Table
-        At least one; dense; an empty cell is NaN.
-
-    Raises
-    ------
-    NotNumericError
-        If a cell is neither a finite number nor a word of its column nor empty; the message names the line.
-    FormatError
-        If a row is not as wide as the first, or its index is not its number.
+    There is at least one table; all are dense, and an empty cell is NaN. Columns in `words`, as `find_words` finds
+    them, hold words; all others hold numbers. Raises NotNumericError, with the line, if a cell is neither a finite
+    number nor a word of its column nor empty; FormatError if a row is not as wide as the first, or its index is not its
+    number.
     """
     lines = Lines(source, path)
     header = read_header(lines, dialect)
@@ -86,10 +68,7 @@ def read_csv(
 def iterate_rows(text: BlockLines, header: CsvHeader, path: Path) -> Iterator[tuple[int, list[str]]]:
     """Split the rows of a block, with the line where each ends; a row that goes on in the next block is completed.
 
-    Raises
-    ------
-    FormatError
-        If a row is not CSV, or not as wide as the header; the message names the line.
+    Raises FormatError, with the line, if a row is not CSV, or not as wide as the header.
     """
     rows = csv.reader(text, delimiter=header.separator)
     try:
@@ -179,27 +158,11 @@ class _RowReader:
 
 
 def format_csv(X: Features, Y: Indicator, names: Sequence[str]) -> Iterator[str]:
-    """Write a table as the text of a CSV file.
+    """Write a table as the text of a CSV file, piece by piece, labels first; numbers are read back as the same bits.
 
-    Parameters
-    ----------
-    X : ndarray of float32 or float64, shape (n_samples, n_features)
-        Features, finite.
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Labels; the cell of an unknown one is empty.
-    names : sequence of str
-        Names of the columns: labels first.
-
-    Yields
-    ------
-    str
-        The text, piece by piece; numbers are read back as the same bits. Names that a spreadsheet would take for a
-        formula begin with an apostrophe, which `read_csv` takes off again.
-
-    Raises
-    ------
-    ValueError
-        If X holds NaN or infinity, or numbers of another type, or a name has more than one line or a zero byte.
+    The cell of an unknown label is empty. Names that a spreadsheet would take for a formula begin with an apostrophe,
+    which `read_csv` takes off again. Raises ValueError if X is not of float32 or float64, or holds NaN or infinity, or
+    a name has more than one line or a zero byte.
     """
     broken = [name for name in names if _BROKEN.search(name)]
     if broken:

@@ -19,26 +19,10 @@ _MAX_COLUMNS = 10_000
 
 
 def find_words(source: Readable, path: Path, dialect: CsvDialect) -> Mapping[str, TextColumn]:
-    """Find the columns that hold words or truth values.
+    """Find, by name, the columns that hold words or truth values; all other columns hold numbers.
 
-    Parameters
-    ----------
-    source : Readable
-        The content, unpacked.
-    path : Path
-        The file, for errors.
-    dialect : CsvDialect
-        How it is written.
-
-    Returns
-    -------
-    mapping of str to TextColumn
-        By name; all other columns hold numbers.
-
-    Raises
-    ------
-    FormatError
-        If the file breaks its format, or a column holds what is neither numbers nor words; the message names the line.
+    Raises FormatError, with the line, if the file breaks its format, or a column holds what is neither numbers nor
+    words.
     """
     lines = Lines(source, path)
     header = read_header(lines, dialect)

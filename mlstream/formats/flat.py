@@ -31,77 +31,33 @@ BY_ROW = -1
 
 @dataclass(frozen=True, eq=False)
 class FlatParts:
-    """The rows of all experiences, or of all evaluation sets, one part after the other.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n_rows, n_features)
-        Features.
-    Y : ndarray of uint8 or float32, shape (n_rows, n_labels)
-        Labels; float32 where one of any part is unknown.
-    task_ids : ndarray of int64, shape (n_rows,)
-        Index of each row's task.
-    row_ids : ndarray of int64, shape (n_rows,)
-        Index of each row in the table that the stream was made from.
-    mask_ids : ndarray of int64, shape (n_rows,)
-        Index of each row's label mask among the masks of the stream.
-    part_mask_ids : ndarray of int64, shape (n_parts,)
-        Index of each part's label mask; -1 where the mask goes by row.
-    offsets : ndarray of int64, shape (n_parts + 1,)
-        Part i holds the rows from ``offsets[i]`` to ``offsets[i + 1]``.
-    """
+    """The rows of all experiences, or of all evaluation sets, one part after the other."""
 
     X: Features
-    Y: Indicator
-    task_ids: Index
-    row_ids: Index
-    mask_ids: Index
-    part_mask_ids: Index
-    offsets: Index
+    Y: Indicator  # float32 where a label of any part is unknown, else uint8
+    task_ids: Index  # (n_rows,)
+    row_ids: Index  # (n_rows,): index of each row in the table that the stream was made from
+    mask_ids: Index  # (n_rows,): index of each row's label mask among the masks of the stream
+    part_mask_ids: Index  # (n_parts,): index of each part's label mask; -1 where the mask goes by row
+    offsets: Index  # (n_parts + 1,): part i holds the rows from ``offsets[i]`` to ``offsets[i + 1]``
 
 
 @dataclass(frozen=True, eq=False)
 class FlatStream:
-    """A whole stream as long arrays.
+    """A whole stream as long arrays."""
 
-    Parameters
-    ----------
-    signatures : ndarray of bool, shape (n_tasks, n_labels)
-        Labels that can occur, by task.
-    masks : ndarray of bool, shape (n_masks, n_labels)
-        The distinct label masks.
-    learning, evaluation : FlatParts
-        The rows of the experiences, and of the evaluation sets.
-    card : StreamCard
-        The description.
-    """
-
-    signatures: Mask
-    masks: Mask
+    signatures: Mask  # (n_tasks, n_labels)
+    masks: Mask  # (n_masks, n_labels): the distinct label masks
     learning: FlatParts
     evaluation: FlatParts
     card: StreamCard
 
 
 def flatten(stream: Stream, *, join: Callable[[Sequence[Any]], Any] = join_rows) -> FlatStream:
-    """Put the parts of a stream one after the other.
+    """Put the parts of a stream one after the other; the card of the result lists no files.
 
-    Parameters
-    ----------
-    stream : Stream
-        The stream.
-    join : callable
-        What puts the X of all parts, the Y and each kind of index, one below the other.
-
-    Returns
-    -------
-    FlatStream
-        Its card lists no files: those are of where the stream came from, not of where it goes.
-
-    Raises
-    ------
-    ValueError
-        If some X are dense and others sparse, or their types differ, or the card is of another stream.
+    `join` puts the X of all parts, the Y and each kind of index, one below the other. Raises ValueError if some X are
+    dense and others sparse, or their types differ, or the card is of another stream.
     """
     require_writable(stream)
     masks, mask_ids = index_masks((*stream.experiences, *stream.evaluation_sets))
@@ -118,24 +74,10 @@ def flatten(stream: Stream, *, join: Callable[[Sequence[Any]], Any] = join_rows)
 
 
 def restore(flat: FlatStream, *, check_values: bool = True) -> Stream:
-    """Cut the rows of a stream into its parts.
+    """Cut the rows of a stream into its parts, whose arrays are views of the long ones.
 
-    Parameters
-    ----------
-    flat : FlatStream
-        The stream as long arrays.
-    check_values : bool
-        Look at every label and every index of a task; False leaves arrays that are mapped from a file unread.
-
-    Returns
-    -------
-    Stream
-        Its arrays are views of the long ones.
-
-    Raises
-    ------
-    ValueError
-        If the arrays do not fit each other or the card.
+    Without `check_values`, arrays that are mapped from a file stay unread. Raises ValueError if the arrays do not fit
+    each other or the card.
     """
     _require_card_fits(flat)
     for rows in (flat.learning, flat.evaluation):
@@ -154,14 +96,9 @@ def restore(flat: FlatStream, *, check_values: bool = True) -> Stream:
 
 
 def index_masks(parts: Sequence[Experience | EvaluationSet]) -> tuple[Mask, list[Index]]:
-    """Give the distinct label masks of parts numbers.
+    """Find the distinct label masks, (n_masks, n_labels), of parts.
 
-    Returns
-    -------
-    masks : ndarray of bool, shape (n_masks, n_labels)
-        The distinct masks.
-    mask_ids : list of ndarray of int64
-        For each part, the number of its mask, or of that of each row where it goes by row.
+    Also returns, for each part, the number of its mask, or of that of each row where it goes by row.
     """
     stacked = [np.atleast_2d(part.label_mask) for part in parts]
     masks, ids = np.unique(np.concatenate(stacked), axis=0, return_inverse=True)

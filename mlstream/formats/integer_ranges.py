@@ -18,8 +18,6 @@ _REPEATS = re.compile(r"(?:\d{1,18}\*\d{1,18}(?: (?!$)|$))*", re.ASCII)
 def format_ranges(values: Index) -> str:
     """Write integers, each stretch of consecutive ones as ``first..last``.
 
-    Examples
-    --------
     >>> format_ranges(np.array([3, 4, 5, 9, -2, -1]))
     '3..5 9 -2..-1'
     """
@@ -34,22 +32,8 @@ def format_ranges(values: Index) -> str:
 def parse_ranges(text: str, n_values: int) -> Index:
     """Read what `format_ranges` wrote.
 
-    Parameters
-    ----------
-    text : str
-        The text.
-    n_values : int
-        How many integers there must be; checked before memory is taken.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_values,)
-        The integers.
-
-    Raises
-    ------
-    ValueError
-        If the text is nothing that `format_ranges` writes, or their number is another.
+    Raises ValueError if the text is nothing that `format_ranges` writes, or, before memory is taken, if there are not
+    `n_values` integers.
     """
     _require(_RANGES, text)
     pairs = [run.partition("..") for run in text.split()]
@@ -61,8 +45,6 @@ def parse_ranges(text: str, n_values: int) -> Index:
 def format_repeats(values: Index) -> str:
     """Write integers that are not negative, each stretch of equal ones as ``value*length``.
 
-    Examples
-    --------
     >>> format_repeats(np.array([2, 2, 2, 0]))
     '2*3 0*1'
     """

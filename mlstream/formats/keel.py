@@ -39,29 +39,12 @@ class _Header:
 
 
 def read_keel(source: Readable, path: Path) -> Iterator[Table]:
-    r"""Read a KEEL file in tables of some thousands of rows, one after the other.
+    r"""Read a KEEL file in tables of some thousands of rows, one after the other, at least one.
 
-    Parameters
-    ----------
-    source : Readable
-        The content, unpacked.
-    path : Path
-        The file, for errors.
+    Inputs come first, in the order of the file; then the labels: the outputs, if there are several, else one per class,
+    in the order of their declaration. A missing value (``?`` or ``<null>``) is NaN; where the class is missing, so are
+    all labels. Raises FormatError, with the line, if anything contradicts the format or the header.
 
-    Yields
-    ------
-    Table
-        At least one. Inputs come first, in the order of the file; then the labels: the outputs, if there are several,
-        else one per class, in the order of their declaration. A missing value (``?`` or ``<null>``) is NaN; where the
-        class is missing, so are all labels.
-
-    Raises
-    ------
-    FormatError
-        If anything contradicts the format or the header; the message names the line.
-
-    Examples
-    --------
     >>> from io import BytesIO
     >>> head = b"@relation iris\n@attribute width real [0, 5]\n@attribute kind {setosa, virginica}\n@outputs kind\n"
     >>> first, rows = read_keel(BytesIO(head + b"@data\n3.5, virginica\n"), Path("iris.dat"))

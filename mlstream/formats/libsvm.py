@@ -29,25 +29,11 @@ class LabelledTable(NamedTuple):
 
 
 def read_libsvm(content: bytes, path: Path) -> LabelledTable:
-    """Read the content of a multi-label LIBSVM file.
+    """Read the unpacked content of a multi-label LIBSVM file.
 
-    Parameters
-    ----------
-    content : bytes
-        The file's content, unpacked.
-    path : Path
-        The file, for errors.
-
-    Returns
-    -------
-    LabelledTable
-        X is as wide as the greatest index asks for, because the format has no header; features are numbered from 0 if
-        any index is 0, else from 1. Labels are those that occur, named by their numbers and in their order.
-
-    Raises
-    ------
-    FormatError
-        If a line is anything else than labels and rising ``index:value``, or no label occurs.
+    The format has no header: X is as wide as the greatest index asks for, and features are numbered from 0 if any index
+    is 0, else from 1. Labels are those that occur, named by their numbers and in their order. Raises FormatError if a
+    line is anything else than labels and rising ``index:value``, or no label occurs.
     """
     from sklearn.datasets import load_svmlight_file
 

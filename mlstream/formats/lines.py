@@ -30,15 +30,6 @@ class Readable(Protocol):
 class Lines:
     """The lines of a text, which end as on Unix, Windows or old Macs.
 
-    Parameters
-    ----------
-    source : Readable
-        The content.
-    path : Path
-        The file, for errors.
-
-    Notes
-    -----
     The first line with other characters than ASCII, comments aside, determines whether the text is UTF-8 or Latin-1.
     """
 

@@ -65,19 +65,9 @@ _LONG = {"Y", "task_ids", "row_ids", "mask_ids"}
 
 
 def save_npz(stream: Stream, path: str | os.PathLike[str]) -> None:
-    """Write a stream as NPZ, complete or not at all.
+    """Write a stream as NPZ, complete or not at all, replacing a file that exists.
 
-    Parameters
-    ----------
-    stream : Stream
-        The stream.
-    path : path
-        The file; replaced if it exists.
-
-    Raises
-    ------
-    ValueError
-        If some X of the stream are dense and others sparse, or their types differ.
+    Raises ValueError if some X of the stream are dense and others sparse, or their types differ.
     """
     arrays = _to_arrays(flatten(stream, join=stack_rows))
     with atomic_path(path) as temporary:
@@ -85,30 +75,14 @@ def save_npz(stream: Stream, path: str | os.PathLike[str]) -> None:
 
 
 def load_npz(path: str | os.PathLike[str], *, mmap: bool = False, check: bool | None = None) -> Stream:
-    """Read a stream from NPZ.
+    """Read a stream from NPZ: equal array by array and type by type to the one that was written.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    mmap : bool
-        Leave X and Y in the file, read-only, until they are used. The file must not be written to meanwhile; to replace
-        it is harmless. Labels are read where some are unknown, since each part holds them in the type that its own
-        need.
-    check : bool, optional
-        Look at checksums and values; by default unless the file is mapped. A mapped file is read once for that, in
-        constant memory; without it, the time is that of a small file, whatever the size, and the file should be one to
-        be trusted.
-
-    Returns
-    -------
-    Stream
-        Equal to the one that was written, array by array and type by type.
-
-    Raises
-    ------
-    FormatError
-        If the file does not hold a stream of this version, or is not as it was written.
+    With `mmap`, X and Y stay in the file, read-only, until they are used. The file must not be written to meanwhile; to
+    replace it is harmless. Labels are read where some are unknown, since each part holds them in the type that its own
+    need. `check` looks at checksums and values, by default unless the file is mapped. A mapped file is read once for
+    that, in constant memory; without it, the time is that of a small file, whatever the size, and the file should be
+    one to be trusted. Raises FormatError if the file does not hold a stream of this version, or is not as it was
+    written.
     """
     path = Path(path)
     check = not mmap if check is None else check

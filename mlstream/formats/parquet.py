@@ -32,21 +32,7 @@ _INDEX = re.compile(r"__index_level_[0-9]+__")
 def write_parquet(path: Path, X: Features, Y: Indicator, names: Sequence[str]) -> None:
     """Write a dense table: labels as bytes, null where they are unknown, then features in their own type.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    X : ndarray of float32 or float64, shape (n_samples, n_features)
-        Features, finite.
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Labels.
-    names : sequence of str
-        Names of the columns: labels first.
-
-    Raises
-    ------
-    ValueError
-        If X holds NaN or infinity.
+    `names` are those of the labels, then of the features. Raises ValueError if X holds NaN or infinity.
     """
     table = np.asarray(X)
     if not np.isfinite(table).all():
@@ -67,29 +53,13 @@ def to_nullable(labels: Indicator) -> pa.Array:
 
 
 def read_parquet(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT) -> Iterator[Table]:
-    """Read a Parquet file in tables of some rows, one after the other.
+    """Read a Parquet file in dense tables of some rows, one after the other, at least one.
 
-    Parameters
-    ----------
-    source : Readable
-        The content, unpacked.
-    path : Path
-        The file, for errors.
-    reading : ReadingCard
-        Under any `missing` but "error", words such as NA are missing values, too.
-
-    Yields
-    ------
-    Table
-        At least one; dense, a missing value NaN. Columns of strings are truth values or nominal. Rows are numbered from
-        1, for there are no lines. The index that pandas stores (``__index_level_0__``) is left out,
-        and so are experience, task and row of a stream.
-
-    Raises
-    ------
-    FormatError
-        If the file is no Parquet file, or a column holds neither numbers nor booleans nor words, has infinite values,
-        or the name of another.
+    A missing value is NaN; under any `missing` but "error", words such as NA are missing values, too. Columns of
+    strings are truth values or nominal. Rows are numbered from 1, for there are no lines. The index that pandas stores
+    (``__index_level_0__``) is left out, and so are experience, task and row of a stream. Raises FormatError if the file
+    is not Parquet, or a column holds neither numbers nor booleans nor words, has infinite values, or the name of
+    another.
     """
     content = b"".join(iter(lambda: source.read(_PIECE_BYTES), b""))
     with parquet_errors(path):

@@ -41,29 +41,15 @@ _HUB_NAMES = {pa.float32(): "float32", pa.float64(): "float64"}
 
 @dataclass(frozen=True, eq=False)
 class RowColumns:
-    """The columns of a stream's Parquet files.
-
-    Parameters
-    ----------
-    tasks, labels, features : sequence of str
-        Names, as on the card.
-    dtype : dtype
-        Type of the features: float32 or float64.
-    as_lists : bool
-        Whether rows are lists, rather than columns per label and feature.
-    has_unknown : bool
-        Whether a label of any row is unknown.
-    has_masks : bool
-        Whether the label mask of any experience goes by row.
-    """
+    """The columns of a stream's Parquet files."""
 
     tasks: Sequence[str]
     labels: Sequence[str]
     features: Sequence[str]
-    dtype: np.dtype[Any]
-    as_lists: bool
-    has_unknown: bool
-    has_masks: bool
+    dtype: np.dtype[Any]  # of the features: float32 or float64
+    as_lists: bool  # rows are lists, rather than columns per label and feature
+    has_unknown: bool  # a label of some row is unknown
+    has_masks: bool  # the label mask of some experience goes by row
 
     @classmethod
     def of(cls, card: StreamCard, layout: RowsCard, *, as_lists: bool) -> Self:

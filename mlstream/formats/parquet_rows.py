@@ -29,19 +29,9 @@ Part: TypeAlias = Experience | EvaluationSet
 
 
 class StreamRows:
-    """The rows of a stream as they lie in Parquet files.
+    """The rows of a stream as they lie in Parquet files; with `as_columns`, a sparse one has no lists but columns, too.
 
-    Parameters
-    ----------
-    stream : Stream
-        The stream.
-    as_columns : bool
-        Whether a sparse stream, too, has a column per label and feature, rather than lists.
-
-    Raises
-    ------
-    ValueError
-        If X is of several kinds, or the card is of another stream.
+    Raises ValueError if X is of several kinds, or the card is of another stream.
     """
 
     def __init__(self, stream: Stream, *, as_columns: bool = False) -> None:
@@ -66,10 +56,7 @@ class StreamRows:
     def are_in(self, train: Path, test: Path) -> bool:
         """Return whether files hold what `write` writes, reading one group of rows at a time.
 
-        Raises
-        ------
-        FormatError
-            If a file is not Parquet.
+        Raises FormatError if a file is not Parquet.
         """
         return all(
             _holds(path, _row_groups(parts, mask_ids, self._columns), self._columns.schema)

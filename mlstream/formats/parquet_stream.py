@@ -40,17 +40,8 @@ from mlstream.streams.tables._joined_features import make_csr
 def save_parquet(stream: Stream, path: str | os.PathLike[str]) -> None:
     """Write a stream as two Parquet files and a card, all of them or none, the card last.
 
-    Parameters
-    ----------
-    stream : Stream
-        The stream; X is float32 or float64. A NaN is a missing value.
-    path : path
-        The file for the rows to learn from; the others go beside it. Files that exist are replaced.
-
-    Raises
-    ------
-    ValueError
-        If X is of several kinds, or the card is of another stream.
+    `path` is for the rows to learn from; the others go beside it, and files that exist are replaced. X is float32 or
+    float64; a NaN is a missing value. Raises ValueError if X is of several kinds, or the card is of another stream.
     """
     path, rows = Path(path), StreamRows(stream)
     with atomic_paths(path, evaluation_path(path), card_path(path)) as (train, test, card):
@@ -61,24 +52,10 @@ def save_parquet(stream: Stream, path: str | os.PathLike[str]) -> None:
 
 
 def load_parquet(path: str | os.PathLike[str]) -> Stream:
-    """Read a stream that `save_parquet` wrote.
+    """Read a stream that `save_parquet` wrote: equal array by array and type by type.
 
-    Parameters
-    ----------
-    path : path
-        The file with the rows to learn from; the others must be beside it.
-
-    Returns
-    -------
-    Stream
-        Equal to the one that was written, array by array and type by type.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the card or the file of held-out rows is missing.
-    FormatError
-        If a file is not the one that the card lists, or they do not fit each other.
+    Raises FileNotFoundError if the card or the file of held-out rows is not beside `path`; FormatError if a file is not
+    the one that the card lists, or they do not fit each other.
     """
     path = Path(path)
     card = require_card(path)
@@ -93,24 +70,9 @@ def load_parquet(path: str | os.PathLike[str]) -> Stream:
 
 
 def restore_rows(train: pa.Table, test: pa.Table, card: StreamCard) -> Stream:
-    """Make a stream of the rows of its Parquet files.
+    """Make a stream of the rows of its Parquet files: all rows of the experiences, and of the evaluation sets.
 
-    Parameters
-    ----------
-    train, test : pyarrow.Table
-        All rows of the experiences, and of the evaluation sets, in their order.
-    card : StreamCard
-        The card beside the files.
-
-    Returns
-    -------
-    Stream
-        The stream that was written.
-
-    Raises
-    ------
-    ValueError
-        If rows or columns are missing or in another order, or the card is not of these files.
+    Raises ValueError if rows or columns are missing or in another order, or the card is not of these files.
     """
     layout = require_layout(card)
     n_labels = len(card.label_names)

@@ -39,18 +39,9 @@ from mlstream.streams.tables.table import Table, gather
 def save_tables(stream: Stream, path: str | os.PathLike[str]) -> None:
     """Write a stream as two tables and a card, all of them or none, the card last.
 
-    Parameters
-    ----------
-    stream : Stream
-        The stream; X is float32 or float64.
-    path : path
-        The file for the rows to learn from, packed if it ends in .gz; the others go beside it. Files that exist are
-        replaced.
-
-    Raises
-    ------
-    ValueError
-        If X is not finite, of another type, or dense in some parts and sparse in others, or the format cannot hold it.
+    `path` is for the rows to learn from, packed if it ends in .gz; the others go beside it, and files that exist are
+    replaced. Raises ValueError if X is not finite, not of float32 or float64, or dense in some parts and sparse in
+    others, or the format cannot hold it.
     """
     path, flat = Path(path), flatten(stream)
     with atomic_paths(path, evaluation_path(path), card_path(path)) as (learning, evaluation, card):
@@ -62,24 +53,10 @@ def save_tables(stream: Stream, path: str | os.PathLike[str]) -> None:
 
 
 def load_tables(path: str | os.PathLike[str]) -> Stream:
-    """Read a stream that `save_tables` wrote.
+    """Read a stream that `save_tables` wrote: equal array by array and type by type.
 
-    Parameters
-    ----------
-    path : path
-        The file with the rows to learn from; the others must be beside it.
-
-    Returns
-    -------
-    Stream
-        Equal to the one that was written, array by array and type by type.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the card or the file of held-out rows is missing.
-    FormatError
-        If a file is not the one that the card lists, or they do not fit each other.
+    Raises FileNotFoundError if the card or the file of held-out rows is not beside `path`; FormatError if a file is not
+    the one that the card lists, or they do not fit each other.
     """
     path = Path(path)
     card = require_card(path)

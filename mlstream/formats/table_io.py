@@ -37,23 +37,9 @@ def read_tables(
 ) -> Iterator[Table]:
     """Read the unpacked content of a plain table piece by piece: CSV, KEEL or Parquet by its name, else ARFF.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    source : Readable
-        Its content, unpacked.
-    reading : ReadingCard
-        How columns are to become features.
-    dialect : CsvDialect, optional
-        How a CSV file is written; by default, its first line and `reading` say so.
-    words : mapping of str to TextColumn, optional
-        The columns of a CSV file that hold words, as `find_words` finds them.
-
-    Returns
-    -------
-    iterator of Table
-        At least one, all with the same columns; a FormatError is raised where the file breaks its format.
+    There is at least one table, and all have the same columns. By default, the first line of a CSV file and `reading`
+    say how it is written; `words` are the columns that `find_words` finds. Raises FormatError where the file breaks its
+    format.
     """
     suffix = bare_path(path).suffix.lower()
     if suffix == ".npz":
@@ -86,23 +72,8 @@ def write_table(
 ) -> None:
     """Write a plain table to a path, in the format of another name's ending: labels first, then features.
 
-    Parameters
-    ----------
-    path : Path
-        The file to write.
-    name : str
-        The name that the file will have; packed if it ends in .gz.
-    rows : tuple of X and Y
-        Features and labels.
-    names : pair of sequences of str
-        Names of the features, and of the labels.
-    title : str
-        The title, where the format has one.
-
-    Raises
-    ------
-    ValueError
-        If the format cannot hold the table.
+    `name` is what the file will be called; it is packed if that ends in .gz. `rows` are X and Y; `names` those of the
+    features, then of the labels. Raises ValueError if the format cannot hold the table.
     """
     (X, Y), (feature_names, label_names), suffix = rows, names, bare_path(Path(name)).suffix.lower()
     require_different(feature_names, label_names)

@@ -22,18 +22,7 @@ INPUTS = ("dataset", "stream")
 
 
 def list_parameters(generator: Generator) -> dict[str, Parameter]:
-    """List the parameters of a generator by name, all but its input, each with its resolved type.
-
-    Parameters
-    ----------
-    generator : callable
-        A function that returns a stream.
-
-    Returns
-    -------
-    dict of str to inspect.Parameter
-        Parameters in the order of the signature.
-    """
+    """List the parameters of a generator by name, all but its input, each with its resolved type, in order."""
     hints = get_type_hints(generator)
     found = signature(generator).parameters.items()
     return {name: one.replace(annotation=hints[name]) for name, one in found if name not in INPUTS}
@@ -42,21 +31,10 @@ def list_parameters(generator: Generator) -> dict[str, Parameter]:
 def describe_call(
     generator: Generator, values: Mapping[str, object], *, replaced: Collection[str] = ()
 ) -> GeneratorCard:
-    """Describe a call of a generator on a card.
+    """Describe a call of a generator on a card, with its parameters as JSON values in the order of its signature.
 
-    Parameters
-    ----------
-    generator : callable
-        The function that was called.
-    values : mapping of str to object
-        Value of each parameter by name; other names are ignored.
-    replaced : collection of str
-        Parameters that are left out, because what was drawn from them is the value of another one.
-
-    Returns
-    -------
-    GeneratorCard
-        The name of the function, its parameters as JSON values in the order of its signature, and its seed.
+    Values of other names are ignored. Parameters in `replaced` are left out: what was drawn from them is the value of
+    another one.
     """
     parameters = {
         name: _to_json(values[name], one.annotation)
@@ -67,18 +45,7 @@ def describe_call(
 
 
 def read_help(generator: Generator) -> dict[str, str]:
-    """Read the description of each parameter from a numpydoc docstring.
-
-    Parameters
-    ----------
-    generator : callable
-        A function with a section "Parameters", one entry for each parameter.
-
-    Returns
-    -------
-    dict of str to str
-        Description by name, on one line.
-    """
+    """Read the description of each parameter, on one line, from the section "Parameters" of a numpydoc docstring."""
     lines = cleandoc(generator.__doc__ or "").splitlines()
     section = takewhile(str.strip, lines[lines.index("Parameters") + 2 :])
     help_texts: dict[str, str] = {}

@@ -20,27 +20,11 @@ _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def as_features(X: Any, what: str = "X") -> Features:
-    """Hold features in one of the types that learners take.
+    """Hold features, numbers and booleans, in one of the types that learners take: float32 or float64, dense or CSR.
 
-    Parameters
-    ----------
-    X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-        Numbers and booleans.
-    what : str
-        Name of `X` in errors.
+    `X` may be an array-like, a frame or any sparse matrix, and is not copied where it is such already. Raises
+    ValueError if a cell is not a number.
 
-    Returns
-    -------
-    ndarray or csr_array
-        Of float32 or float64, a CSR matrix if `X` is sparse in any format; not copied where `X` is so already.
-
-    Raises
-    ------
-    ValueError
-        If a cell is no number.
-
-    Examples
-    --------
     >>> as_features([[1, 2], [3, 4]])
     array([[1., 2.],
            [3., 4.]])
@@ -54,27 +38,11 @@ def as_features(X: Any, what: str = "X") -> Features:
 
 
 def as_labels(Y: Any, what: str = "Y") -> Indicator:
-    """Hold labels in the type that their values need.
+    """Hold labels in the type that their values need, as `mlstream.streams.label_values.as_indicator` does.
 
-    Parameters
-    ----------
-    Y : array-like, frame or sparse matrix of shape (n_samples, n_labels)
-        Labels: 1 present, 0 absent, NaN (or None, or NA of pandas) unknown. Cells that are not stored are 0.
-    what : str
-        Name of `Y` in errors.
+    `Y` may be an array-like, a frame or any sparse matrix: 1 present, 0 absent, NaN (or None, or NA of pandas) unknown.
+    Cells that are not stored are 0. Raises ValueError if it is not 2-D, or a cell holds anything but 0, 1 and NaN.
 
-    Returns
-    -------
-    ndarray of uint8 or float32
-        As `mlstream.streams.label_values.as_indicator` returns it.
-
-    Raises
-    ------
-    ValueError
-        If `Y` is not 2-D, or a cell holds anything but 0, 1 and NaN.
-
-    Examples
-    --------
     >>> as_labels([[1, 0], [0, 1]])
     array([[1, 0],
            [0, 1]], dtype=uint8)
@@ -84,33 +52,11 @@ def as_labels(Y: Any, what: str = "Y") -> Indicator:
 
 
 def as_names(names: Sequence[str], table: Any, prefix: Literal["x", "y"], width: int) -> tuple[str, ...]:
-    """Return the names of the columns of a table.
+    """Return the names of the columns of a table: given ones, else those of a frame, else prefix and number.
 
-    Parameters
-    ----------
-    names : sequence of str
-        One name per column; if empty, they are those of a frame, else the prefix and the number of each column.
-    table : array-like, frame or sparse matrix
-        The table.
-    prefix : {"x", "y"}
-        Start of default names: x for features, y for labels.
-    width : int
-        Number of columns.
+    Raises TypeError if `names` is one text, whose letters would be taken for names; ValueError if there is not one name
+    per column, or two columns have the same.
 
-    Returns
-    -------
-    tuple of str
-        One name per column.
-
-    Raises
-    ------
-    TypeError
-        If `names` is one text, whose letters would be taken for names.
-    ValueError
-        If there is not one name per column, or two columns have the same.
-
-    Examples
-    --------
     >>> as_names((), np.zeros((5, 2)), "x", 2)
     ('x0', 'x1')
     """

@@ -583,18 +583,7 @@ def load_card(path: str | os.PathLike[str]) -> StreamCard:
 
 
 def card_schema() -> str:
-    """Write the JSON Schema of cards, as UTF-8 text.
-
-    Returns
-    -------
-    str
-        JSON Schema, draft 2020-12.
-
-    Examples
-    --------
-    >>> "data_sha256" in card_schema()
-    True
-    """
+    """Write the JSON Schema of cards, draft 2020-12, as UTF-8 text."""
     return _card_schema()
 
 

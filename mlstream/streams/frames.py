@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 def is_frame(value: object) -> bool:
     """Return whether a value is a data frame: of pandas, polars, pyarrow and others that narwhals reads.
 
-    Raises
-    ------
-    ValueError
-        If it is a lazy frame of polars, whose rows are not there yet.
+    Raises ValueError for a lazy frame of polars, whose rows are not there yet.
     """
     # Looked up on the class: a lazy frame computes its columns.
     if not hasattr(type(value), "columns"):
@@ -32,12 +29,9 @@ def is_frame(value: object) -> bool:
 
 
 def column_names(frame: Any) -> tuple[str, ...]:
-    """Return the names of the columns; those that are no text, such as the numbers of pandas, are written as text.
+    """Return the names of the columns; those that are not text, such as the numbers of pandas, are written as text.
 
-    Raises
-    ------
-    ValueError
-        If two columns have one name.
+    Raises ValueError if two columns have one name.
     """
     return tuple(map(str, _open(frame).columns))
 
@@ -67,26 +61,10 @@ def join_columns(frame: Any, other: Any) -> Any:
 
 
 def read_numbers(frame: Any, what: str, way_out: str) -> npt.NDArray[np.floating] | sparse.csr_array:
-    """Read a frame of numbers and booleans.
+    """Read a frame of numbers and booleans; the result is a CSR matrix if most columns are sparse.
 
-    Parameters
-    ----------
-    frame : frame
-        The frame.
-    what : str
-        What errors call the frame.
-    way_out : str
-        What the error about another column ends with.
-
-    Returns
-    -------
-    ndarray or csr_array of shape (n_rows, n_columns)
-        float32 if all columns are so, else float64; missing values are NaN. A CSR matrix if most columns are sparse.
-
-    Raises
-    ------
-    ValueError
-        If a column holds anything else; the message names it.
+    It is float32 if all columns are so, else float64; missing values are NaN. Raises ValueError, with the name and
+    `way_out`, if a column holds anything else.
     """
     if is_sparse(frame):
         return read_sparse(frame)
@@ -115,10 +93,7 @@ def is_sparse(frame: Any) -> bool:
 def read_sparse(frame: Any) -> sparse.csr_array:
     """Read a frame of pandas as a CSR matrix, its sparse columns as they are, numbers and booleans as floats.
 
-    Returns
-    -------
-    csr_array of shape (n_rows, n_columns)
-        float32 if all columns are so, else float64; missing values are NaN.
+    It is float32 if all columns are so, else float64; missing values are NaN.
     """
     import pandas as pd
 
@@ -144,13 +119,7 @@ def is_of_float32(frame: Any) -> bool:
 
 
 def make_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
-    """Make a frame of pandas of columns by name.
-
-    Raises
-    ------
-    ImportError
-        If pandas is not installed.
-    """
+    """Make a frame of pandas of columns by name; raise ImportError if pandas is not installed."""
     frame: pd.DataFrame = _pandas().DataFrame(dict(columns))
     return frame
 
@@ -158,30 +127,10 @@ def make_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
 def make_table(
     X: Any, Y: Any, feature_names: Sequence[str], label_names: Sequence[str], index: Mapping[str, Any] | None = None
 ) -> pd.DataFrame:
-    """Make a frame of pandas of labels and features.
+    """Make a frame of pandas of labels and features, labels first, as in files.
 
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n_rows, n_features)
-        Features; those of a CSR matrix become sparse columns.
-    Y : ndarray of uint8 or float32, shape (n_rows, n_labels)
-        Labels.
-    feature_names, label_names : sequence of str
-        One name per column.
-    index : mapping of str to array-like, optional
-        Levels of the index by name; by default rows are counted.
-
-    Returns
-    -------
-    DataFrame
-        Labels first, as in files.
-
-    Raises
-    ------
-    ImportError
-        If pandas is not installed.
-    ValueError
-        If a feature and a label have one name.
+    The features of a CSR matrix become sparse columns. `index` holds the levels of the index by name; by default rows
+    are counted. Raises ImportError if pandas is not installed; ValueError if a feature and a label have one name.
     """
     pandas = _pandas()
     if both := set(feature_names) & set(label_names):

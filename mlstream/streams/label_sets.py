@@ -16,22 +16,9 @@ _BLOCK = 256
 
 
 def label_set_ids(Y: Indicator) -> Index:
-    """Assign a number to each label set: rows with the same labels share it.
+    """Assign a number to each label set, 0, 1, ... without gaps: rows with the same labels share it.
 
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Label indicator. The label set of a row with unknown labels is that of the labels known to be present.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_samples,)
-        Equal for rows with equal labels; the numbers are 0, 1, ... without gaps.
-
-    Examples
-    --------
-    >>> label_set_ids(np.array([[1, 0], [0, 1], [1, 0]], dtype=np.uint8)).tolist()
-    [1, 0, 1]
+    The label set of a row with unknown labels is that of the labels known to be present.
     """
     ids = np.zeros(len(Y), dtype=np.int64)
     for first in range(0, Y.shape[1], 64):
@@ -42,46 +29,14 @@ def label_set_ids(Y: Indicator) -> Index:
 
 
 def count_label_sets(Y: Indicator) -> int:
-    """Count the distinct label sets of rows.
-
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Label indicator. The label set of a row with unknown labels is that of the labels known to be present.
-
-    Returns
-    -------
-    int
-        Number of distinct sets.
-
-    Examples
-    --------
-    >>> count_label_sets(np.array([[1, 0], [0, 1], [1, 0]], dtype=np.uint8))
-    2
-    """
+    """Count the distinct label sets of rows; unknown labels count as absent."""
     if Y.shape[1] <= 16:
         return int(np.count_nonzero(np.bincount(_pack(Y).view(np.uint16)[::4])))
     return int(label_set_ids(Y).max(initial=-1)) + 1
 
 
 def count_labels(Y: Indicator) -> Index:
-    """Count the rows that carry each label.
-
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Label indicator; an unknown label is not counted.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_labels,)
-        Counts.
-
-    Examples
-    --------
-    >>> count_labels(np.array([[1, 0], [1, 1]], dtype=np.uint8)).tolist()
-    [2, 1]
-    """
+    """Count the rows that carry each label; an unknown label is not counted."""
     cells = filled(Y)
     # Rows are narrow: NumPy adds long vectors of many rows several times faster than row after row.
     whole = len(cells) - len(cells) % _BLOCK
@@ -91,44 +46,12 @@ def count_labels(Y: Indicator) -> Index:
 
 
 def has_label(Y: Indicator) -> Mask:
-    """Find the rows that carry a label, or may: those with a label that is present or unknown.
-
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Label indicator.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_samples,)
-        False where every label is known to be absent.
-
-    Examples
-    --------
-    >>> has_label(np.array([[1, 0], [0, np.nan], [0, 0]], dtype=np.float32)).tolist()
-    [True, True, False]
-    """
+    """Find the rows that carry a label, or may: those with a label that is present or unknown."""
     return np.asarray(filled(Y, 1).any(axis=1))
 
 
 def label_frequencies(Y: Indicator) -> Floats:
-    """Return how often each label is present where it is known.
-
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Label indicator.
-
-    Returns
-    -------
-    ndarray of shape (n_labels,)
-        Rows that carry the label divided by rows where it is known; 0 where it is never known.
-
-    Examples
-    --------
-    >>> label_frequencies(np.array([[1, 0], [1, np.nan], [0, 1]], dtype=np.float32)).round(2).tolist()
-    [0.67, 0.5]
-    """
+    """Return how often each label is present where it is known; 0 where it is never known."""
     cells = known(Y)
     n_known = np.full(Y.shape[1], len(Y)) if cells is None else cells.sum(axis=0)
     return np.asarray(count_labels(Y) / np.maximum(n_known, 1))
@@ -137,20 +60,7 @@ def label_frequencies(Y: Indicator) -> Floats:
 def expected_labels(Y: Indicator) -> npt.NDArray[np.uint8] | Floats:
     """Replace every unknown label by the label's frequency where it is known: its expected value.
 
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Label indicator.
-
-    Returns
-    -------
-    ndarray of uint8 or float64, shape (n_samples, n_labels)
-        `Y` itself where every label is known.
-
-    Examples
-    --------
-    >>> expected_labels(np.array([[1, 0], [1, np.nan], [0, 1]], dtype=np.float32)).tolist()
-    [[1.0, 0.0], [1.0, 0.5], [0.0, 1.0]]
+    Returns `Y` itself where every label is known.
     """
     cells = known(Y)
     return filled(Y) if cells is None else np.where(cells, Y, label_frequencies(Y))
@@ -159,20 +69,7 @@ def expected_labels(Y: Indicator) -> npt.NDArray[np.uint8] | Floats:
 def expected_counts(Y: Indicator) -> Index | Floats:
     """Count the rows that carry each label, an unknown label as the label's frequency where it is known.
 
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Label indicator.
-
-    Returns
-    -------
-    ndarray of int64 or float64, shape (n_labels,)
-        Counts; whole numbers where every label is known.
-
-    Examples
-    --------
-    >>> expected_counts(np.array([[1, 0], [1, np.nan], [0, 1]], dtype=np.float32)).tolist()
-    [2.0, 1.5]
+    Counts are whole numbers where every label is known.
     """
     return count_labels(Y) if known(Y) is None else label_frequencies(Y) * len(Y)
 
@@ -180,43 +77,19 @@ def expected_counts(Y: Indicator) -> Index | Floats:
 class LabelStatistics(NamedTuple):
     """Statistics of the labels of some rows.
 
-    Parameters
-    ----------
-    cardinality : float
-        Mean number of labels of a row; 0 without rows. An unknown label counts as the label's frequency where it is
-        known.
-    density : float
-        Cardinality divided by the number of labels that can occur.
-    diversity : float
-        Number of distinct label sets divided by the greatest possible one, ``min(n_rows, 2 ** n_labels)``.
-    imbalance : float
-        Mean over the labels that occur of the count of the commonest label divided by that of the label: 1 is
-        balanced. NaN if no label occurs. Where labels are unknown, frequencies take the place of counts.
+    Where labels are unknown, frequencies where they are known take the place of values and counts.
     """
 
-    cardinality: float
-    density: float
-    diversity: float
+    cardinality: float  # mean number of labels of a row; 0 without rows
+    density: float  # cardinality divided by the number of labels that can occur
+    diversity: float  # distinct label sets divided by the greatest possible number, ``min(n_rows, 2 ** n_labels)``
+    # mean, over labels that occur, of the commonest's count divided by the label's; NaN if none occurs
     imbalance: float
 
 
 def label_statistics(Y: Indicator, signature: Mask) -> LabelStatistics:
-    """Measure the labels of rows.
+    """Measure the labels of rows that can occur by a signature, (n_labels,).
 
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_rows, n_labels)
-        Label indicator.
-    signature : ndarray of bool, shape (n_labels,)
-        Labels that can occur; the others are left out.
-
-    Returns
-    -------
-    LabelStatistics
-        Of these labels.
-
-    Examples
-    --------
     >>> Y = np.array([[1, 1, 0], [1, 0, 0]], dtype=np.uint8)
     >>> label_statistics(Y, np.array([True, True, False]))
     LabelStatistics(cardinality=1.5, density=0.75, diversity=1.0, imbalance=1.5)
@@ -235,22 +108,9 @@ def label_statistics(Y: Indicator, signature: Mask) -> LabelStatistics:
 
 
 def signature_overlap(signatures: Mask) -> npt.NDArray[np.float64]:
-    """Return the Jaccard index of every two signatures: labels in both divided by labels in either.
+    """Return the Jaccard index of every two signatures, (n_tasks, n_tasks): labels in both divided by labels in either.
 
-    Parameters
-    ----------
-    signatures : ndarray of bool, shape (n_tasks, n_labels)
-        Labels that can occur in each task.
-
-    Returns
-    -------
-    ndarray of shape (n_tasks, n_tasks)
-        1 for two empty ones.
-
-    Examples
-    --------
-    >>> signature_overlap(np.array([[True, True], [True, False]])).tolist()
-    [[1.0, 0.5], [0.5, 1.0]]
+    It is 1 for two empty ones.
     """
     shared = signatures.astype(np.int64) @ signatures.T.astype(np.int64)
     sizes = signatures.sum(axis=1)
@@ -273,46 +133,21 @@ def labels_that_count(experience: Experience) -> Indicator:
 
 
 class Repetition(NamedTuple):
-    """Rows that repeat the label set of the row before.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    n_repeated : int
-        Rows whose label set is that of the row before; the first row repeats the empty set.
-    n_by_chance : float
-        The mean of `n_repeated` over all orders of the same rows.
-    """
+    """Rows that repeat the label set of the row before."""
 
     n_rows: int
-    n_repeated: int
-    n_by_chance: float
+    n_repeated: int  # the first row repeats the empty set
+    n_by_chance: float  # mean of `n_repeated` over all orders of the same rows
 
 
 def count_repeated(Y: Indicator) -> Repetition:
     """Count the rows that repeat the label set of the row before, and how many do so by chance.
 
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Label indicator, rows in order. The label set of a row with unknown labels is that of the labels known to be
-        present.
+    The count is how often a learner that predicts the last label set is right. The label set of a row with unknown
+    labels is that of the labels known to be present.
 
-    Returns
-    -------
-    Repetition
-        Its `n_repeated` is how often a learner that predicts the last label set is right.
-
-    Notes
-    -----
     In a random order, two neighbours are any two of the n rows: of the c rows of a label set, c - 1 in n - 1 are
     followed by another one. Over all label sets that is the sum of c (c - 1) / n, about the sum of squared frequencies.
-
-    Examples
-    --------
-    >>> count_repeated(np.array([[1, 0], [1, 0], [0, 1], [0, 1]], dtype=np.uint8))
-    Repetition(n_rows=4, n_repeated=2, n_by_chance=1.0)
     """
     if not len(Y):
         return Repetition(0, 0, 0.0)

@@ -17,25 +17,7 @@ _ABSENT, _PRESENT, _UNKNOWN = np.array([0, 1, np.nan], dtype=np.float32).view(np
 
 
 def known(Y: Indicator) -> Mask | None:
-    """Find the label cells whose value is known.
-
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Labels: 1 present, 0 absent, NaN unknown.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_samples, n_labels), or None
-        True where the label is known; None where every label is.
-
-    Examples
-    --------
-    >>> known(np.array([[1, 0]], dtype=np.uint8)) is None
-    True
-    >>> known(np.array([[1, np.nan]], dtype=np.float32)).tolist()
-    [[True, False]]
-    """
+    """Find the label cells whose value is known (not NaN); None where every label is."""
     if not np.issubdtype(Y.dtype, np.floating):
         return None
     cells: Mask = ~np.isnan(Y)
@@ -43,46 +25,15 @@ def known(Y: Indicator) -> Mask | None:
 
 
 def unknown_share(Y: Indicator) -> float:
-    """Return the number of unknown label cells divided by that of all; 0 where there is no cell.
-
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Labels: 1 present, 0 absent, NaN unknown.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
-
-    Examples
-    --------
-    >>> unknown_share(np.array([[1, np.nan]], dtype=np.float32))
-    0.5
-    """
+    """Return the number of unknown label cells divided by that of all; 0 where there is no cell."""
     cells = known(Y)
     return 0.0 if cells is None else 1 - float(cells.mean())
 
 
 def filled(Y: Indicator, value: int = 0) -> npt.NDArray[np.uint8]:
-    """Write a whole number into the unknown label cells.
+    """Write a whole number, 0 to 255, into the unknown label cells.
 
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Labels: 1 present, 0 absent, NaN unknown.
-    value : int
-        Number for the unknown cells, 0 to 255.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_samples, n_labels)
-        `Y` itself where it is of uint8, which holds no unknown label.
-
-    Examples
-    --------
-    >>> filled(np.array([[1, np.nan]], dtype=np.float32)).tolist()
-    [[1, 0]]
+    Returns `Y` itself where it is of uint8, which holds no unknown label.
     """
     if Y.dtype == np.uint8:
         return np.asarray(Y, dtype=np.uint8)
@@ -92,20 +43,6 @@ def filled(Y: Indicator, value: int = 0) -> npt.NDArray[np.uint8]:
 def with_unknown_of(Y: Indicator, present: Mask) -> Indicator:
     """Make labels of those that are to be present, unknown where they are unknown in `Y`, and absent elsewhere.
 
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Labels: 1 present, 0 absent, NaN unknown.
-    present : ndarray of bool, shape (n_samples, n_labels)
-        Labels that are to be present.
-
-    Returns
-    -------
-    ndarray of uint8 or float32, shape (n_samples, n_labels)
-        The labels.
-
-    Examples
-    --------
     >>> with_unknown_of(np.array([[1, np.nan, 1]], dtype=np.float32), np.array([[True, False, False]])).tolist()
     [[1.0, nan, 0.0]]
     """
@@ -114,31 +51,10 @@ def with_unknown_of(Y: Indicator, present: Mask) -> Indicator:
 
 
 def as_indicator(Y: npt.ArrayLike, what: str = "Y") -> Indicator:
-    """Check labels and hold them in the type that their values need.
+    """Check labels and hold them in the type that their values need: uint8, or float32 where one is unknown.
 
-    Parameters
-    ----------
-    Y : array-like of shape (n_samples, n_labels)
-        Labels, numbers or booleans: 1 present, 0 absent, NaN (or None, or NA of pandas) unknown.
-    what : str
-        Name of `Y` in errors.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels)
-        Of uint8 where every label is known, of float32 where one is not; not copied where `Y` is so already.
-
-    Raises
-    ------
-    ValueError
-        If `Y` is not 2-D, or a cell holds anything but 0, 1 and NaN.
-
-    Examples
-    --------
-    >>> as_indicator([[1.0, 0.0]])
-    array([[1, 0]], dtype=uint8)
-    >>> as_indicator([[1, None]])
-    array([[ 1., nan]], dtype=float32)
+    Labels are numbers or booleans: 1 present, 0 absent, NaN (or None, or NA of pandas) unknown. They are not copied
+    where they are such already. Raises ValueError if `Y` is not 2-D, or a cell holds anything but 0, 1 and NaN.
     """
     cells = _as_numbers(Y, what)
     if cells.ndim != 2:

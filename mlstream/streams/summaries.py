@@ -12,8 +12,6 @@ from mlstream.streams.label_values import Indicator, filled, unknown_share
 def describe_shape(X: Any, Y: Indicator) -> str:
     """Describe the rows and columns of a table.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> describe_shape(np.zeros((5, 3)), np.zeros((5, 2), np.uint8))
     '5 rows, 3 features, 2 labels'

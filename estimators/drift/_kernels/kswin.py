@@ -15,24 +15,12 @@ _WORDS, _SHIFT = 624, 397
 
 
 class States(NamedTuple):
-    """Windows and random numbers of all streams.
+    """Windows and random numbers of all streams."""
 
-    Attributes
-    ----------
-    windows : ndarray of shape (n_streams, window)
-        The latest values; the oldest lies at the number of values, modulo the length, once the window is full.
-    counts : int64 ndarray of shape (n_streams,)
-        Values since the last drift.
-    words : uint64 ndarray of shape (n_streams, 625)
-        State of the random numbers of each stream, and the place of the next one in it.
-    first_words : uint64 ndarray of shape (n_streams, 625)
-        The same before any number was drawn.
-    """
-
-    windows: Array
-    counts: Array
-    words: Array
-    first_words: Array
+    windows: Array  # (n_streams, window): the latest values, a ring at the number of values modulo its length
+    counts: Array  # int64, (n_streams,): values since the last drift
+    words: Array  # uint64, (n_streams, 625): random state, and the place of its next number
+    first_words: Array  # uint64, (n_streams, 625): the same before any number was drawn
 
 
 @njit(**OWNING)

@@ -35,52 +35,27 @@ SMALLEST = 1e-16
 
 
 class Ensembles(NamedTuple):
-    """One ensemble for each label.
-
-    Attributes
-    ----------
-    models : Models
-        The members.
-    windows : Windows
-        Windows over how each member does.
-    states : uint64 ndarray of shape (n_members,)
-        Random state of each member.
-    right, wrong : ndarray of shape (n_members,)
-        Weights of the rows that each member of a boosted ensemble has predicted rightly, and wrongly.
-    n_replaced : int64 ndarray of shape (n_members,)
-        How often each member has been replaced.
-    """
+    """One ensemble for each label."""
 
     models: Models
-    windows: Windows
-    states: Array
-    right: Array
-    wrong: Array
-    n_replaced: Array
+    windows: Windows  # over how each member does
+    states: Array  # uint64, (n_members,): random state of each member
+    right: Array  # (n_members,): weight of the rows that a boosted member has predicted rightly
+    wrong: Array  # the same, wrongly
+    n_replaced: Array  # int64, (n_members,): how often each member has been replaced
 
 
 class Params(NamedTuple):
     """Parameters of the ensembles.
 
-    Attributes
-    ----------
-    n_models : int
-        Number of members of each ensemble.
-    step : Step
-        Sizes of the steps.
-    delta : float
-        Confidence of the windows.
-    boosting : bool
-        Whether members are boosted, or bagged.
-    river : bool
-        Whether windows hold 1 for a right prediction, as in River, or for a wrong one; boosted members then learn a row
-        as often as a bagged one does, and otherwise according to the row's weight.
+    Windows hold 1 for a right prediction with `river`, as there, or for a wrong one. Boosted members then learn a row
+    as often as a bagged one does, and otherwise according to the row's weight.
     """
 
-    n_models: int
+    n_models: int  # members of each ensemble
     step: Step
-    delta: float
-    boosting: bool
+    delta: float  # confidence of the windows
+    boosting: bool  # members are boosted, not bagged
     river: bool
 
 
@@ -116,22 +91,8 @@ def learn(
 ) -> bool:
     """Predict each row from the rows before it, then learn it; return False, changing nothing, at features too great.
 
-    Parameters
-    ----------
-    ensembles : Ensembles
-        One ensemble for each label; changed in place.
-    rows : Rows
-        Features.
-    codes : uint8 ndarray of shape (n_rows, n_labels)
-        Labels; an ensemble does not learn from an unknown one.
-    row_weights : ndarray of shape (n_rows,) or (0,)
-        Weights of the rows; if empty, all are 1.
-    params : Params
-        Parameters of the ensembles.
-    work : Work
-        Working memory for all members.
-    answers : Answers
-        Receives the predictions.
+    Ensembles are changed in place; `answers` receives the predictions. Unknown labels among `codes`, uint8 of shape
+    (n_rows, n_labels), are not learnt. Without `row_weights`, all are 1.
     """
     if not all_in_range(rows.values):
         return False

@@ -45,22 +45,8 @@ def learn(
 ) -> bool:
     """Predict each row from the rows before it, then learn it; return False, changing nothing, at features too great.
 
-    Parameters
-    ----------
-    boosted : Boosted
-        Weak learners and their coefficients; changed in place.
-    rows : Rows
-        Features.
-    codes : uint8 ndarray of shape (n_rows, n_labels)
-        Labels; an unknown one is not learnt.
-    row_weights : ndarray of shape (n_rows,) or (0,)
-        Weights of the rows; if empty, all are 1.
-    params : Params
-        Parameters.
-    memory : Memory
-        Working memory.
-    answers : Answers
-        Receives the predictions.
+    Weak learners and their coefficients are changed in place; `answers` receives the predictions. Unknown labels among
+    `codes`, uint8 of shape (n_rows, n_labels), are not learnt. Without `row_weights`, all are 1.
     """
     if not all_in_range(rows.values):
         return False

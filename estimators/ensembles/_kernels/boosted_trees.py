@@ -53,25 +53,10 @@ class Work(NamedTuple):
 
 
 def learn(trees: TreeArrays, boosting: Boosting, rows: Rows, params: Params, answers: Answers) -> TreeArrays:
-    """Predict each row from the rows before it, then learn it.
+    """Predict each row from the rows before it, then learn it; return the weak learners to be used from now on.
 
-    Parameters
-    ----------
-    trees : TreeArrays
-        The weak learners; changed in place, and extended when free places run out.
-    boosting : Boosting
-        Their coefficients; changed in place.
-    rows : Rows
-        Rows to predict and to learn; an unknown label is not learnt.
-    params : Params
-        Parameters.
-    answers : Answers
-        Receives the predictions.
-
-    Returns
-    -------
-    TreeArrays
-        The weak learners, to be used from now on.
+    Trees and coefficients are changed in place, and trees extended when free places run out; `answers` receives the
+    predictions. An unknown label is not learnt.
     """
     n_models, work = boosting.alphas.shape[1], new_work(trees, boosting)
     done, n_steps = 0, rows.codes.size

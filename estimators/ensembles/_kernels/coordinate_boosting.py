@@ -16,40 +16,23 @@ LEAST_SUM, MOST_SUM, MOST_WEIGHT = 1e-100, 1e100, 1e50
 class Boosting(NamedTuple):
     """Coefficients of the weak learners of each label.
 
-    Attributes
-    ----------
-    alphas, changes : ndarray of shape (n_labels, n_models)
-        Coefficient of each weak learner, and how much the last row has changed it.
-    both_right, both_wrong : ndarray of shape (n_labels, n_models, n_models)
-        Approximate weights of the rows on which weak learners j and k <= j are both right, or both wrong, as j weights
-        rows with the coefficients of today.
+    Two weak learners j and k <= j are both right, or both wrong, in approximate weights of rows, as j weights rows with
+    the current coefficients.
     """
 
-    alphas: Array
-    changes: Array
-    both_right: Array
-    both_wrong: Array
+    alphas: Array  # (n_labels, n_models)
+    changes: Array  # (n_labels, n_models): how much the last row has changed the coefficients
+    both_right: Array  # (n_labels, n_models, n_models)
+    both_wrong: Array  # (n_labels, n_models, n_models)
 
 
 class Votes(NamedTuple):
-    """Working memory for one label and one row.
+    """Working memory of shape (n_models,) for one label and one row."""
 
-    Attributes
-    ----------
-    positive : bool ndarray of shape (n_models,)
-        Whether each weak learner predicts the label.
-    right : bool ndarray of shape (n_models,)
-        Whether it is right.
-    weights : ndarray of shape (n_models,)
-        Weight of the row for each.
-    factors : ndarray of shape (n_models,)
-        Exponentials of the changes.
-    """
-
-    positive: Array
-    right: Array
-    weights: Array
-    factors: Array
+    positive: Array  # the weak learner predicts the label
+    right: Array  # it is right
+    weights: Array  # weight of the row for each
+    factors: Array  # exponentials of the changes
 
 
 class Answers(NamedTuple):

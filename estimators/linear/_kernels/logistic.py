@@ -19,19 +19,11 @@ FLAT_SCORE, STEEP_SCORE = 30.0, 18.0
 
 
 class Step(NamedTuple):
-    """Sizes of the steps.
+    """Sizes of the steps."""
 
-    Attributes
-    ----------
-    weights, intercept : float
-        Learning rates.
-    clip : float
-        Greatest absolute value of a gradient with respect to the score.
-    """
-
-    weights: float
-    intercept: float
-    clip: float
+    weights: float  # learning rate
+    intercept: float  # learning rate
+    clip: float  # greatest absolute value of a gradient with respect to the score
 
 
 class Models(NamedTuple):
@@ -106,22 +98,8 @@ def move(models: Models, features: Features, n: int, steps: Array) -> None:
 def learn(models: Models, rows: Rows, codes: Array, row_weights: Array, step: Step, work: Work, proba: Array) -> bool:
     """Predict each row from the rows before it, then learn it; return False, changing nothing, at features too great.
 
-    Parameters
-    ----------
-    models : Models
-        One model for each label; changed in place.
-    rows : Rows
-        Features.
-    codes : uint8 ndarray of shape (n_rows, n_models)
-        Labels; a model does not learn from an unknown one.
-    row_weights : ndarray of shape (n_rows,) or (0,)
-        Weights of the rows; if empty, all are 1.
-    step : Step
-        Sizes of the steps.
-    work : Work
-        Working memory.
-    proba : ndarray of shape (n_rows, n_models)
-        Receives the probabilities.
+    Models are changed in place; `proba`, (n_rows, n_models), receives the probabilities. Unknown labels among `codes`,
+    uint8 of shape (n_rows, n_models), are not learnt. Without `row_weights`, all are 1.
     """
     if not all_in_range(rows.values):
         return False

@@ -10,21 +10,11 @@ GREATEST_FEATURE = 3.4028234663852886e38
 
 
 class Rows(NamedTuple):
-    """Rows as compiled loops read them.
+    """Rows as compiled loops read them."""
 
-    Attributes
-    ----------
-    starts : int64 ndarray of shape (n_rows + 1,) or (0,)
-        Where each row of a sparse table starts in `values`; empty for a dense table.
-    columns : int32 ndarray
-        Feature of each value of a sparse table; empty for a dense table.
-    values : ndarray of shape (n_values,)
-        Values of the features, row after row.
-    """
-
-    starts: Array
-    columns: Array
-    values: Array
+    starts: Array  # int64, (n_rows + 1,): where each row of a sparse table starts in `values`; empty: dense
+    columns: Array  # int32: feature of each value of a sparse table; empty: dense
+    values: Array  # (n_values,), row after row
 
 
 class Features(NamedTuple):

@@ -9,20 +9,11 @@ from estimators._typing import Array
 @Direct
 @njit(**LOOP)
 def combine(votes: Array, n_known: Array, sets: Array, doubt: float, decided: Array, proba: Array) -> None:
-    """Write the decisions and the marginals (n_rows, n_labels) of rows that have votes.
+    """Write the decisions and the marginals (n_rows, n_labels), all zeros before, of rows that have votes.
 
-    Parameters
-    ----------
-    votes : ndarray of shape (n_rows, n_classes)
-        Votes for the sets, in the order of their codes.
-    n_known : int64 ndarray of shape (n_rows,)
-        Number of sets with a code at each row; votes for later sets do not count.
-    sets : uint8 ndarray of shape (n_sets, n_labels)
-        The labels of each set.
-    doubt : float
-        All labels are inverted where the probability of the most probable set is below this.
-    decided, proba : bool and float64 ndarray of shape (n_rows, n_labels)
-        Receive the predictions; all zeros before.
+    `votes`, (n_rows, n_classes), are for the sets in the order of their codes; those for sets from ``n_known[row]`` on
+    do not count. `sets`, (n_sets, n_labels), are the labels of each set. All labels are inverted where the probability
+    of the most probable set is below `doubt`.
     """
     for r in range(len(votes)):
         total, best, most = 0.0, 0, -np.inf

@@ -56,26 +56,10 @@ def mix_then_weigh(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
 ) -> None:
     """Mix each row, then weigh the members by the probability that each gave its labels, in place.
 
-    Parameters
-    ----------
-    proba : ndarray of shape (n_members, n_rows, n_labels)
-        P(label = 1) by each member.
-    Y : uint8 ndarray of shape (n_rows, n_labels)
-        0 and 1 where they count.
-    counted : bool ndarray of shape (n_rows, n_labels)
-        Labels that count.
-    row_weight : ndarray of shape (n_rows,)
-        How often a row counts; not at all where it is 0.
-    share : float
-        Share of the weights that is spread over all members after each row.
-    margin : float
-        Probabilities are drawn together into [margin, 1 - margin].
-    weights : ndarray of shape (n_members, n_labels)
-        Weights, of sum 1 for each label.
-    used : ndarray of shape (n_members + 1, n_labels)
-        Sums of the weights of each member over the rows that count, and, last, the number of these rows.
-    mixed : ndarray of shape (n_rows, n_labels)
-        Receives the mixtures.
+    `proba` has shape (n_members, n_rows, n_labels), and is first drawn together into [margin, 1 - margin]. A row of
+    weight 0 does not count. After each row, `share` of the weights, (n_members, n_labels) of sum 1 for each label, is
+    spread over all members. `used`, (n_members + 1, n_labels), sums the weights of each member over the rows that
+    count, and, last, these rows; `mixed`, (n_rows, n_labels), receives the mixtures.
     """
     n_members = len(proba)
     for row in range(proba.shape[1]):

@@ -17,40 +17,20 @@ SUBSET, HAMMING, ROWS = 0, 1, 2
 
 
 class Rules(NamedTuple):
-    """How a member learns.
+    """Options of a member."""
 
-    Attributes
-    ----------
-    first_k : int
-        Number of neighbours of each label at first.
-    is_watched : bool
-        Whether a change of the errors makes it start again.
-    asks_twice : bool
-        Whether it is asked, and punishes neighbours, again before it learns.
-    delta, fading : float
-        Confidence of the detector; factor of the sums of scores at each row.
-    """
-
-    first_k: int
-    is_watched: bool
-    asks_twice: bool
-    delta: float
-    fading: float
+    first_k: int  # number of neighbours of each label at first
+    is_watched: bool  # a change of the errors makes it start again
+    asks_twice: bool  # it is asked, and punishes neighbours, again before it learns
+    delta: float  # confidence of the detector
+    fading: float  # factor of the sums of scores at each row
 
 
 class Watch(NamedTuple):
-    """How well a member does.
+    """Errors and scores of a member."""
 
-    Attributes
-    ----------
-    errors : Windows
-        One window over the errors, 0 or 1, of all labels.
-    sums : ndarray of shape (3,)
-        Fading sums of rows with all labels right, of shares of labels that are, and of ones.
-    """
-
-    errors: Windows
-    sums: Array
+    errors: Windows  # one window over the errors, 0 or 1, of all labels
+    sums: Array  # (3,), fading: rows with all labels right, shares of labels that are, ones
 
 
 class Votes(NamedTuple):

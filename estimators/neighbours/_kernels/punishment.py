@@ -15,24 +15,12 @@ N_KS = 4
 
 
 class Choice(NamedTuple):
-    """The k of each label, and how well each k that it may have has predicted.
+    """The k of each label, and how well each k that it may have has predicted."""
 
-    Attributes
-    ----------
-    ks : int64 ndarray of shape (n_labels,)
-        Number of neighbours.
-    hits : float32 ndarray of shape (n_labels, N_KS, n_rows)
-        Weight of a row where a k was right about it, otherwise 0; the last rows, in a ring.
-    sums : ndarray of shape (n_labels, N_KS)
-        Sums of `hits`.
-    n_seen : int64 ndarray of shape (n_labels,)
-        Rows so far in which the label was known.
-    """
-
-    ks: Array
-    hits: Array
-    sums: Array
-    n_seen: Array
+    ks: Array  # int64, (n_labels,): number of neighbours
+    hits: Array  # float32, (n_labels, N_KS, n_rows): weight of a row where a k was right, else 0; a ring
+    sums: Array  # (n_labels, N_KS): of `hits`
+    n_seen: Array  # int64, (n_labels,): rows so far in which the label was known
 
 
 @njit(**PART)

@@ -13,49 +13,23 @@ FREE = -1
 
 
 class Options(NamedTuple):
-    """Options of a learner.
+    """Options of a learner."""
 
-    Attributes
-    ----------
-    max_window, min_window : int
-        Most rows of a window, and fewest that it is cut to.
-    penalty : float
-        Errors for each known label beyond which a row is removed.
-    reduction : float
-        Size of a candidate window, as a share of the next larger one.
-    hamming : bool
-        Whether windows are compared by Hamming score, not by subset accuracy.
-    adaptive : bool
-        Whether each label has a k of its own, and rows vote for some labels only.
-    faithful : bool
-        Whether to do what the authors' code does where that is a defect.
-    """
-
-    max_window: int
-    min_window: int
-    penalty: float
-    reduction: float
-    hamming: bool
-    adaptive: bool
-    faithful: bool
+    max_window: int  # most rows of a window
+    min_window: int  # fewest rows that a window is cut to
+    penalty: float  # errors for each known label beyond which a row is removed
+    reduction: float  # size of a candidate window, as a share of the next larger one
+    hamming: bool  # windows are compared by Hamming score, not by subset accuracy
+    adaptive: bool  # each label has a k of its own, and rows vote for some labels only
+    faithful: bool  # do what the authors' code does where that is a defect
 
 
 class Histories(NamedTuple):
-    """How well the rows of a candidate window were predicted from those before them in it, once for each candidate.
+    """Scores of the rows of candidate windows, each predicted from the rows before it in the window."""
 
-    Attributes
-    ----------
-    starts : int64 ndarray of shape (n_candidates,)
-        Position of the first row, or `FREE`.
-    lengths : int64 ndarray of shape (n_candidates,)
-        Number of rows.
-    scores : ndarray of shape (n_candidates, capacity)
-        Score of each row.
-    """
-
-    starts: Array
-    lengths: Array
-    scores: Array
+    starts: Array  # int64, (n_candidates,): position of the first row, or `FREE`
+    lengths: Array  # int64, (n_candidates,): number of rows
+    scores: Array  # (n_candidates, capacity): score of each row
 
 
 @njit(**HOT)

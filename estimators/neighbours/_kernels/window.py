@@ -17,66 +17,32 @@ N_NEAR = 48
 
 
 class Window(NamedTuple):
-    """Rows, each at a place of the arrays that it keeps for as long as it is there.
+    """Rows, each at a place of the arrays that it keeps for as long as it is there."""
 
-    Attributes
-    ----------
-    size : int64 ndarray of shape (1,)
-        Number of rows.
-    places : int64 ndarray of shape (capacity,)
-        Places of the rows, oldest first, then the free places.
-    positions : int64 ndarray of shape (capacity,)
-        For each place, where `places` names it.
-    marks : int64 ndarray of shape (capacity,)
-        Lines of `votes` of the rows, in the same order.
-    X, Y, weights : ndarrays of shape (capacity, ...)
-        Features, labels (0, 1 or `UNKNOWN`) and weight of the row at each place.
-    errors, n_known : ndarrays of shape (capacity,)
-        Errors so far, and number of labels that are known, of the row at each place.
-    votes : uint8 ndarray of shape (capacity, n_labels)
-        Whether a row votes for a label.
-    distances : ndarray of shape (capacity, capacity)
-        From the row at one place to the row at another one that is older, taken when it arrived.
-    near : int32 ndarray of shape (capacity, N_NEAR)
-        Places of the rows that were nearest to the row at each place when it arrived, nearest first, then -1.
-    low, high, scales : ndarrays of shape (n_features,)
-        Least and greatest value so far, 0 at first, and 1 / (high - low), or 0 where these are equal.
-    """
-
-    size: Array
-    places: Array
-    positions: Array
-    marks: Array
-    X: Array
-    Y: Array
-    weights: Array
-    errors: Array
-    n_known: Array
-    votes: Array
-    distances: Array
-    near: Array
-    low: Array
-    high: Array
-    scales: Array
+    size: Array  # int64, (1,): number of rows
+    places: Array  # int64, (capacity,): places of the rows, oldest first, then the free places
+    positions: Array  # int64, (capacity,): for each place, where `places` names it
+    marks: Array  # int64, (capacity,): lines of `votes` of the rows, in the same order
+    X: Array  # (capacity, n_features), by place
+    Y: Array  # (capacity, n_labels), by place: 0, 1 or `UNKNOWN`
+    weights: Array  # (capacity,), by place
+    errors: Array  # (capacity,), by place: errors so far
+    n_known: Array  # (capacity,), by place: number of labels that are known
+    votes: Array  # uint8, (capacity, n_labels): whether a row votes for a label
+    distances: Array  # (capacity, capacity): from the row at a place to an older one, taken when it arrived
+    near: Array  # int32, (capacity, N_NEAR): places of the rows nearest when it arrived, nearest first, then -1
+    low: Array  # (n_features,): least value so far, 0 at first
+    high: Array  # (n_features,): greatest value so far, 0 at first
+    scales: Array  # (n_features,): 1 / (high - low), or 0 where these are equal
 
 
 class Order(NamedTuple):
-    """The rows of a window in the order of their distances to one row, as far as they are sorted.
+    """The rows of a window in the order of their distances to one row, as far as they are sorted."""
 
-    Attributes
-    ----------
-    found : ndarray of shape (capacity,)
-        Distance of the row at each place.
-    positions, distances : ndarrays of shape (capacity,)
-        Positions in the window, nearest first, and distances.
-    size : int64 ndarray of shape (1,)
-        Number of rows that are sorted.
-    """
-
-    found: Array
-    positions: Array
-    distances: Array
-    size: Array
+    found: Array  # (capacity,): distance of the row at each place
+    positions: Array  # (capacity,): in the window, nearest first
+    distances: Array  # (capacity,): in the same order
+    size: Array  # int64, (1,): number of rows that are sorted
 
 
 class Part(NamedTuple):

@@ -20,37 +20,17 @@ STEP, EPS_NOW, KEEP_M, GAIN_M, KEEP_V, GAIN_V, MIN_G, MIN_M, MIN_V, ZERO, ONE = 
 
 
 class RunOptions(NamedTuple):
-    """Options of one call of the kernels.
+    """Options of one call of the kernels."""
 
-    Attributes
-    ----------
-    learn : bool
-        Learn the rows after predicting them.
-    dense : bool
-        Rows hold all features, and no indices.
-    rate : float
-        Learning rate.
-    adam : bool
-        Take steps of Adam; otherwise, of gradient descent.
-    mini_batch : bool
-        Learn a row and those replayed with it in one step; otherwise, in a step each.
-    published : bool
-        Divide the loss of a row by the number of all labels; otherwise, of those that count.
-    balance : bool
-        Give zeros and ones of a label the same weight.
-    scale, centre : bool
-        Divide features by their deviation; before that, subtract their mean.
-    """
-
-    learn: bool
-    dense: bool
+    learn: bool  # learn the rows after predicting them
+    dense: bool  # rows hold all features, and no indices
     rate: float
-    adam: bool = True
-    mini_batch: bool = False
-    published: bool = False
-    balance: bool = False
-    scale: bool = False
-    centre: bool = False
+    adam: bool = True  # take steps of Adam; otherwise, of gradient descent
+    mini_batch: bool = False  # learn a row and those replayed with it in one step; otherwise, in a step each
+    published: bool = False  # divide the loss of a row by the number of all labels; otherwise, of those that count
+    balance: bool = False  # give zeros and ones of a label the same weight
+    scale: bool = False  # divide features by their deviation
+    centre: bool = False  # before that, subtract their mean
 
 
 class Network(NamedTuple):

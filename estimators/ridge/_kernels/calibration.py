@@ -191,26 +191,10 @@ def estimate_then_learn(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
     """Fill in probabilities and decisions of each row, and learn it, in place, if there are labels of it.
 
     Rows that are learnt are predicted by the state after the rows before them; without labels (0, n_labels) one state
-    serves all rows.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_labels)
-        Scores of the labels.
-    Y, counted : ndarray of shape (n_samples, n_labels) or (0, n_labels)
-        Labels, 0 and 1, and whether they count.
-    weight : ndarray of shape (n_samples,) or (0,)
-        Weights of rows.
-    prior : ndarray of shape (2, N_EVIDENCE)
-        First weights and variances.
-    state : tuple
-        As `Calibration` lists it.
-    with_late : bool
-        Whether rows follow those learnt; otherwise the steady weights are used, without evidence of late labels.
-    evidence, moved : ndarray of shape (n_labels, N_EVIDENCE), (N_EVIDENCE,)
-        Room to work in.
-    proba, decided : ndarray of shape (n_samples, n_labels)
-        Filled in.
+    serves all rows. `prior`, (2, N_EVIDENCE), holds first weights and variances; `state` is as `Calibration` lists it.
+    With `with_late`, rows follow those learnt; otherwise the steady weights are used, without evidence of recent
+    labels. `evidence`, (n_labels, N_EVIDENCE), and `moved`, (N_EVIDENCE,), are room to work in; `proba` and `decided`,
+    (n_samples, n_labels), are filled in.
     """
     _, usual, late, groups, weights, covariance, steady = state
     used = weights if with_late else steady

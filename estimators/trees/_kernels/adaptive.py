@@ -45,44 +45,19 @@ STEADY, FALLING, RISING = range(3)
 
 
 class AdaptiveParams(NamedTuple):
-    """Parameters of the trees.
-
-    Attributes
-    ----------
-    tree : TreeParams
-        Parameters of the growth of a tree.
-    window : float
-        Rows after which a branch and its alternate leaf are compared.
-    log_significance : float
-        Logarithm of 2 over the significance of that comparison.
-    drift_delta : float
-        Confidence of the windows over the errors.
-    """
+    """Parameters of the trees."""
 
     tree: TreeParams
-    window: float
-    log_significance: float
-    drift_delta: float
+    window: float  # rows after which a branch and its alternate leaf are compared
+    log_significance: float  # logarithm of 2 over the significance of that comparison
+    drift_delta: float  # confidence of the windows over the errors
 
 
 def learn(trees: AdaptiveTrees, chunk: TreeChunk, params: AdaptiveParams, votes: Array) -> AdaptiveTrees:
-    """Predict each row from the rows before it, then learn it.
+    """Predict each row from the rows before it, then learn it; return the trees to be used from now on.
 
-    Parameters
-    ----------
-    trees : AdaptiveTrees
-        Trees; changed in place, and extended when free places run out.
-    chunk : TreeChunk
-        Rows to predict and to learn.
-    params : AdaptiveParams
-        Parameters of the trees.
-    votes : ndarray of shape (n_rows, n_columns, n_classes) or (0, n_columns, n_classes)
-        Receives the votes, unless it has no rows.
-
-    Returns
-    -------
-    AdaptiveTrees
-        The trees, to be used from now on.
+    Trees are changed in place, and extended when free places run out. `votes`, (n_rows, n_columns, n_classes), receives
+    the votes, unless it has no rows.
     """
     done, n_steps, buffer = 0, len(chunk.codes) * len(trees.arrays.trees), new_buffer(trees.arrays, votes.shape[2])
     while True:

@@ -38,26 +38,15 @@ LEVELS_AT_ONCE = 2
 class AdaptiveTrees(NamedTuple):
     """Hoeffding trees whose branches may have an alternate leaf, which learns beside the nodes under the branch.
 
-    Attributes
-    ----------
-    arrays : TreeArrays
-        The trees; an alternate leaf is a node that no branch has as its child.
-    windows : Windows
-        The errors of late of each node.
-    monitors : structured ndarray
-        One `MONITOR` for each node.
-    histories : structured ndarray
-        One `HISTORY` for each tree: numbers of alternate leaves that were begun, given up, and put in the place of
-        their branch; the branch that was replaced last; the greatest number of levels of a window.
-    random : uint32 ndarray of shape (n_trees, N_STATE) or (0, N_STATE)
-        State of the random numbers of each tree; without rows, every row is learnt once.
+    A `HISTORY` holds numbers of alternate leaves that were begun, given up, and put in the place of their branch; the
+    branch that was replaced last; the greatest number of levels of a window.
     """
 
-    arrays: TreeArrays
-    windows: Windows
-    monitors: Array
-    histories: Array
-    random: Array
+    arrays: TreeArrays  # an alternate leaf is a node that no branch has as its child
+    windows: Windows  # the recent errors of each node
+    monitors: Array  # a `MONITOR` for each node
+    histories: Array  # a `HISTORY` for each tree
+    random: Array  # uint32, (n_trees, N_STATE): random state of each tree; without rows, every row is learnt once
 
 
 def new_adaptive_trees(n_trees: int, n_features: int, seeds: list[int]) -> AdaptiveTrees:

@@ -57,22 +57,12 @@ class Forest(NamedTuple):
 
 
 class ForestParams(NamedTuple):
-    """Parameters of the members.
-
-    Attributes
-    ----------
-    tree : TreeParams
-        Parameters of their trees.
-    bagging : ndarray
-        Cumulative probabilities of learning a row 0, 1, 2, ... times; if empty, every row is learnt once.
-    warning, drift : float
-        Confidence of the windows; 0 turns them off.
-    """
+    """Parameters of the members."""
 
     tree: TreeParams
-    bagging: Array
-    warning: float
-    drift: float
+    bagging: Array  # cumulative probabilities of learning a row 0, 1, 2, ... times; empty: always once
+    warning: float  # confidence of the windows; 0 turns them off
+    drift: float  # the same
 
 
 class Output(NamedTuple):
@@ -93,21 +83,8 @@ class ForestChunk(NamedTuple):
 def new_forest(targets: Array, n_features: int, width: int | None, seeds: Array) -> Forest:
     """Make untrained members.
 
-    Parameters
-    ----------
-    targets : ndarray of shape (n_members,)
-        Target of each member.
-    n_features : int
-        Number of features.
-    width : int, optional
-        Number of features that a leaf draws; None: all.
-    seeds : uint64 ndarray of shape (n_members, 3)
-        Random states of each member and of its two trees.
-
-    Returns
-    -------
-    Forest
-        The members.
+    Each has a target in `targets`, and in `seeds`, uint64 of shape (n_members, 3), random states of its own and of its
+    two trees. A leaf draws `width` features; under None it observes all.
     """
     members = np.zeros(len(targets), MEMBER)
     members["target"], members["random"] = targets, seeds[:, 0]
@@ -127,23 +104,10 @@ def _free_backgrounds(arrays: TreeArrays) -> None:
 
 
 def learn(forest: Forest, chunk: ForestChunk, params: ForestParams, votes: Array) -> Forest:
-    """Predict each row from the rows before it, then learn it.
+    """Predict each row from the rows before it, then learn it; return the members to be used from now on.
 
-    Parameters
-    ----------
-    forest : Forest
-        Members; changed in place, and extended when free places run out.
-    chunk : ForestChunk
-        Rows to predict and to learn.
-    params : ForestParams
-        Parameters of the members.
-    votes : ndarray of shape (n_rows, n_members, n_classes)
-        Receives the votes of each member, weighted by its accuracy.
-
-    Returns
-    -------
-    Forest
-        The members, to be used from now on.
+    Members are changed in place, and extended when free places run out. `votes`, (n_rows, n_members, n_classes),
+    receives the votes of each member, weighted by its accuracy.
     """
     done, n_steps, buffer = 0, len(chunk.X) * len(forest.members), new_buffer(forest.arrays, votes.shape[2])
     while True:

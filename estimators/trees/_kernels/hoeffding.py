@@ -39,27 +39,13 @@ class TreeParams(NamedTuple):
 
 
 class TreeChunk(NamedTuple):
-    """Rows to predict and rows to learn.
+    """Rows to predict and rows to learn."""
 
-    Attributes
-    ----------
-    X_predict : ndarray of shape (n_rows, n_features) or (0, n_features)
-        Rows to predict; if empty, the rows to learn are predicted.
-    X : ndarray of shape (n_rows, n_features)
-        Rows to learn.
-    codes : int64 ndarray of shape (n_rows, n_columns)
-        Class of each row for each tree; with `SKIP`, that tree does not learn that row.
-    weights : ndarray of shape (n_rows,) or (0,)
-        Weights of the rows; if empty, all are 1.
-    first_column : int
-        Column of `codes`, and of the votes, that belongs to the first tree; several `TreeArrays` may share both tables.
-    """
-
-    X_predict: Array
-    X: Array
-    codes: Array
-    weights: Array
-    first_column: int
+    X_predict: Array  # (n_rows, n_features); if empty, the rows to learn are predicted
+    X: Array  # (n_rows, n_features)
+    codes: Array  # int64, (n_rows, n_columns): classes for each tree; with `SKIP`, the tree does not learn the row
+    weights: Array  # (n_rows,); if empty, all are 1
+    first_column: int  # of `codes` and votes, of the first tree; several `TreeArrays` may share both tables
 
 
 class Scratch(NamedTuple):
@@ -83,23 +69,10 @@ def split_buffer(buffer: Array, n_classes: int) -> Scratch:
 
 
 def learn(arrays: TreeArrays, chunk: TreeChunk, params: TreeParams, votes: Array) -> TreeArrays:
-    """Predict each row from the rows before it, then learn it.
+    """Predict each row from the rows before it, then learn it; return the trees to be used from now on.
 
-    Parameters
-    ----------
-    arrays : TreeArrays
-        Trees; changed in place, and extended when free places run out.
-    chunk : TreeChunk
-        Rows to predict and to learn.
-    params : TreeParams
-        Parameters of the trees.
-    votes : ndarray of shape (n_rows, n_columns, n_classes) or (0, n_columns, n_classes)
-        Receives the votes, unless it has no rows.
-
-    Returns
-    -------
-    TreeArrays
-        The trees, to be used from now on.
+    Trees are changed in place, and extended when free places run out. `votes`, (n_rows, n_columns, n_classes), receives
+    the votes, unless it has no rows.
     """
     done, n_steps, buffer = 0, len(chunk.codes) * len(arrays.trees), new_buffer(arrays, votes.shape[2])
     while True:

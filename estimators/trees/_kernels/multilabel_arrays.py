@@ -34,39 +34,17 @@ OBSERVER_BYTES = OBSERVER.itemsize + 1.0
 
 
 class MultilabelTree(NamedTuple):
-    """A tree whose nodes count all labels; the values of a label are 0 and 1.
+    """A tree whose nodes count all labels; the values of a label are 0 and 1."""
 
-    Attributes
-    ----------
-    nodes : structured ndarray
-        Places of type `NODE`.
-    weights : ndarray of shape (n_places, n_labels, 2)
-        Weight of each value in each node.
-    hits : ndarray of shape (n_places, n_labels, 2)
-        Weight of the rows that the majority, and that naive Bayes, guessed right.
-    seen_rank : int8 ndarray of shape (n_places, n_labels, 2)
-        Whether a value was seen first (1), second (2) or never (0).
-    observed_rank : int8 ndarray of shape (n_slots, n_labels, 2)
-        Whether a value was observed first (1), second (2) or never (0).
-    observers : structured ndarray of shape (n_slots * n_labels * 2,)
-        One `OBSERVER` for each value of each label in each slot.
-    moments : ndarray of shape (n_slots * n_labels * 2, 5, n_features)
-        Moments of each observer, as in `TreeArrays`.
-    links : ndarray of shape (n_slots,)
-        The next free slot.
-    counts : structured ndarray of shape (1,)
-        One `COUNT`.
-    """
-
-    nodes: Array
-    weights: Array
-    hits: Array
-    seen_rank: Array
-    observed_rank: Array
-    observers: Array
-    moments: Array
-    links: Array
-    counts: Array
+    nodes: Array  # places of type `NODE`
+    weights: Array  # (n_places, n_labels, 2): of each value
+    hits: Array  # (n_places, n_labels, 2): weight of the rows that the majority, and naive Bayes, guessed right
+    seen_rank: Array  # int8, (n_places, n_labels, 2): a value was seen first (1), second (2) or never (0)
+    observed_rank: Array  # int8, (n_slots, n_labels, 2): the same of a value that was observed
+    observers: Array  # (n_slots * n_labels * 2,): an `OBSERVER` for each value of each label in each slot
+    moments: Array  # (n_slots * n_labels * 2, 5, n_features): of each observer, as in `TreeArrays`
+    links: Array  # (n_slots,): the next free slot
+    counts: Array  # (1,): a `COUNT`
 
 
 def new_tree(n_features: int, n_labels: int) -> MultilabelTree:

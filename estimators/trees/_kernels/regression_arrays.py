@@ -29,37 +29,18 @@ NODE = np.dtype(
 
 
 class RegressionTree(NamedTuple):
-    """A tree in flat arrays.
+    """A tree in flat arrays."""
 
-    Attributes
-    ----------
-    nodes : structured ndarray
-        Places of type `NODE`.
-    weights : ndarray of shape (n_places, 1) or (n_places, n_targets)
-        Weight of the rows learnt in each node; once a cell was unknown, that of the known cells of each target.
-    mean, squares : ndarray of shape (n_places, n_targets)
-        Mean and sum of squared deviations of the targets in each node.
-    coefs : ndarray of shape (n_leaves, n_targets, n_features + 1)
-        Linear models of each leaf, intercept last.
-    errors : ndarray of shape (n_leaves, n_targets, 2)
-        Faded squared errors of the mean and of the linear model.
-    roots : ndarray of shape (n_leaves, n_features)
-        Roots of the search trees of each leaf.
-    search : SearchTrees
-        All search trees.
-    counts : ndarray of shape (2,)
-        Numbers of nodes and of leaves in use.
-    """
-
-    nodes: Array
+    nodes: Array  # places of type `NODE`
+    # (n_places, 1) of the rows learnt, or, once a cell was unknown, (n_places, n_targets) of the known cells
     weights: Array
-    mean: Array
-    squares: Array
-    coefs: Array
-    errors: Array
-    roots: Array
+    mean: Array  # (n_places, n_targets)
+    squares: Array  # (n_places, n_targets): sum of squared deviations
+    coefs: Array  # (n_leaves, n_targets, n_features + 1): linear models, intercept last
+    errors: Array  # (n_leaves, n_targets, 2): faded squared errors of the mean and of the linear model
+    roots: Array  # (n_leaves, n_features): of the search trees
     search: SearchTrees
-    counts: Array
+    counts: Array  # (2,): nodes and leaves in use
 
 
 def new_tree(n_features: int, n_targets: int) -> RegressionTree:

@@ -35,31 +35,16 @@ LEAST_SQUARES, GREATEST_SQUARES = 1e-200, 1e200
 
 
 class SparseTrees(NamedTuple):
-    """Trees whose observers add zeros together.
+    """Trees whose observers add zeros together."""
 
-    Attributes
-    ----------
-    arrays : TreeArrays
-        The trees; moments are those of values that are not zero.
-    series : ndarray of shape (n_places, 1 + DEGREE)
-        Of the light features of each observer: half the sum of logarithms of B, then sums of powers of r.
-    heavy : int32 ndarray of shape (n_places, n_features)
-        Heavy features of each observer, the first `n_heavy` ones.
-    n_heavy, n_light : int64 ndarray of shape (n_places,)
-        Numbers of features of each kind.
-    kinds : uint8 ndarray of shape (n_places, n_features)
-        Kind of each feature.
-    x : ndarray of shape (1, n_features)
-        Room to spread a row; all zero in between.
-    """
-
-    arrays: TreeArrays
+    arrays: TreeArrays  # moments are those of values that are not zero
+    # (n_places, 1 + DEGREE), of light features: half the sum of logarithms of B, then sums of powers of r
     series: Array
-    heavy: Array
-    n_heavy: Array
-    n_light: Array
-    kinds: Array
-    x: Array
+    heavy: Array  # int32, (n_places, n_features): heavy features of each observer, the first `n_heavy` ones
+    n_heavy: Array  # int64, (n_places,)
+    n_light: Array  # int64, (n_places,)
+    kinds: Array  # uint8, (n_places, n_features): kind of each feature
+    x: Array  # (1, n_features): room to spread a row; all zero in between
 
 
 class SparseRows(NamedTuple):

@@ -58,47 +58,25 @@ FREE = np.dtype(
 
 
 class TreeArrays(NamedTuple):
-    """Trees over the same features and classes that share arrays; leaves of random trees observe a subset of features.
+    """Trees over the same features and classes that share arrays.
 
-    Attributes
-    ----------
-    nodes, stats, observers : structured ndarray
-        Places of type `NODE`, `STAT` and `OBSERVER`, in use or free.
-    moments : ndarray of shape (n_places, 5, width)
-        Mean, sum of squared deviations, inverse of twice the variance, minimum and maximum, for each observer.
-    subsets : ndarray of shape (n_places, width) or (0, width)
-        Features that each leaf observes; without rows, every leaf observes all features.
-    trees : structured ndarray
-        One `TREE` for each tree.
-    free : structured ndarray of shape (1,)
-        Heads and lengths of the lists of free places.
+    Leaves of random trees observe a subset of features.
     """
 
-    nodes: Array
-    stats: Array
-    observers: Array
-    moments: Array
-    subsets: Array
-    trees: Array
-    free: Array
+    nodes: Array  # places of type `NODE`, in use or free
+    stats: Array  # of type `STAT`
+    observers: Array  # of type `OBSERVER`
+    moments: Array  # (n_places, 5, width): mean, squared deviations, 1 / (2 * variance), minimum, maximum
+    subsets: Array  # (n_places, width): features that each leaf observes; (0, width): all features
+    trees: Array  # a `TREE` each
+    free: Array  # (1,): heads and lengths of the lists of free places
 
 
 def new_trees(n_trees: int, n_features: int, *, width: int | None = None, seeds: Array | None = None) -> TreeArrays:
-    """Make untrained trees: each is one empty leaf.
+    """Make untrained trees, each one empty leaf, with few free places.
 
-    Parameters
-    ----------
-    n_trees, n_features : int
-        Numbers of trees and of features.
-    width : int, optional
-        Number of features that a leaf draws to observe; None: it observes all of them and draws nothing.
-    seeds : ndarray of shape (n_trees,), optional
-        State of the random numbers of each tree.
-
-    Returns
-    -------
-    TreeArrays
-        The trees, with few free places.
+    A leaf draws `width` features to observe; under None it observes all and draws nothing. `seeds`, (n_trees,), are
+    states of the random numbers.
     """
     trees = np.zeros(n_trees, TREE)
     trees["n_features"] = n_features

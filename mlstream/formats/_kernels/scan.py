@@ -92,20 +92,10 @@ def scan(
 ) -> None:
     """Read rows until one needs care, or is of the other notation, or there is no room for it.
 
-    Parameters
-    ----------
-    text : ndarray of uint8
-        Whole lines.
-    place : ndarray of int64, shape (4,)
-        A `Place`, which is moved forwards.
-    is_binary : ndarray of bool, shape (n_columns,)
-        Whether a column holds 0, 1 and missing values only.
-    values : ndarray of float64
-        The cells, row after row.
-    indices : ndarray of int32
-        The column of each cell of sparse rows; empty to read dense ones.
-    ends, lines : ndarray of int64, shape (n_rows,)
-        How many cells are stored up to the end of each row, and the number of its line.
+    `text` holds whole lines. `place`, a `Place`, is moved forwards. `is_binary` tells columns of 0, 1 and missing
+    values only. `values` receives the cells, row after row; `indices` the column of each cell of sparse rows, and is
+    empty to read dense ones. `ends` and `lines`, (n_rows,), receive how many cells are stored up to the end of each
+    row, and the number of its line.
     """
     start, line, n_rows, n_stored = uint64(place[0]), place[1], place[2], place[3]
     is_sparse = len(indices) > 0

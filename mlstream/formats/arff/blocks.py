@@ -67,17 +67,8 @@ class _TooManyRowsError(Exception):
 
 
 class BlockReader:
-    """Read blocks of rows, for a given header.
+    """A reader of blocks of rows, for a given header.
 
-    Parameters
-    ----------
-    columns : sequence of Column
-        The columns that the header declares.
-    lines : Lines
-        Where the blocks come from: the file, and its encoding.
-
-    Notes
-    -----
     A short file, and the first `CAREFUL_BYTES` of a process that has not loaded the compiled loop, are read with care.
     """
 

@@ -31,24 +31,10 @@ class Header(NamedTuple):
 
 
 def parse_header(lines: Iterable[str], path: Path) -> Header:
-    """Read the lines of a file up to ``@data``.
+    """Read the lines of a file up to and with ``@data``; no more are taken.
 
-    Parameters
-    ----------
-    lines : iterable of str
-        The lines of the file; no more are taken than needed.
-    path : Path
-        The file, for errors.
-
-    Returns
-    -------
-    Header
-        Title, columns, and the number of lines up to and with ``@data``.
-
-    Raises
-    ------
-    FormatError
-        If a line is no header line, a column is neither numeric nor nominal, or two columns share a name.
+    Raises FormatError if a line is not a header line, a column is neither numeric nor nominal, or two columns share a
+    name.
     """
     relation, columns, what_else = "", dict[str, Column](), "an empty file"
     for number, line in enumerate(lines, 1):
@@ -73,8 +59,6 @@ def parse_header(lines: Iterable[str], path: Path) -> Header:
 def unquote(token: str) -> str:
     r"""Read a value: take off quotes of either kind, and resolve escapes (``\'``, ``\n``, ``\u001E``) between them.
 
-    Examples
-    --------
     >>> unquote("it's"), unquote("'it\\'s'")
     ("it's", "it's")
     """

@@ -19,24 +19,9 @@ from mlstream.streams.tables.table import Table, gather
 
 
 def parse_arff(content: bytes, path: Path) -> Table:
-    """Read the content of an ARFF file.
+    """Read the unpacked content of an ARFF file; the cells are a CSR matrix if most rows are in sparse notation.
 
-    Parameters
-    ----------
-    content : bytes
-        The file's content, unpacked.
-    path : Path
-        The file, for errors.
-
-    Returns
-    -------
-    Table
-        Its cells are a CSR matrix if most rows are in sparse notation.
-
-    Raises
-    ------
-    FormatError
-        If anything contradicts the format or the header; the message names the line.
+    Raises FormatError, with the line, if anything contradicts the format or the header.
     """
     return gather(read_arff(BytesIO(content), path))
 
@@ -45,24 +30,9 @@ def read_arff(source: Readable, path: Path) -> Iterator[Table]:
     """Read an ARFF file in tables of some thousands of rows, one after the other.
 
     Dense and sparse rows, comments, blank lines, trailing commas, quotes and escapes, keywords in any case, UTF-8 and
-    Latin-1 are read; columns are numeric or nominal. The width is the header's. A missing value is NaN.
-
-    Parameters
-    ----------
-    source : Readable
-        The content, unpacked.
-    path : Path
-        The file, for errors.
-
-    Yields
-    ------
-    Table
-        At least one, and each with the same columns; its cells are a CSR matrix if its rows are in sparse notation.
-
-    Raises
-    ------
-    FormatError
-        As `parse_arff` does.
+    Latin-1 are read; columns are numeric or nominal. The width is the header's. A missing value is NaN. There is at
+    least one table, and each has the same columns; its cells are a CSR matrix if its rows are in sparse notation.
+    Errors are those of `parse_arff`.
     """
     lines = Lines(source, path)
     header = parse_header(lines.head(), path)

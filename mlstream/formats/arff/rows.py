@@ -29,15 +29,7 @@ _WEIGHT = re.compile(r",\s*\{[^{}]*\}\s*(?:%.*)?$")
 
 
 class RowReader:
-    """Turn lines into numbers, for a given header.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        The columns that the header declares.
-    path : Path
-        The file, for errors.
-    """
+    """A reader that turns lines into numbers, for a given header."""
 
     def __init__(self, columns: Sequence[Column], path: Path) -> None:
         self._columns = columns

@@ -30,28 +30,11 @@ _SPECIAL = re.compile(r"""['"\\%\x00-\x1f\x7f]""")
 def format_arff(
     X: Features, Y: Indicator, feature_names: Sequence[str], label_names: Sequence[str], *, title: str
 ) -> Iterator[str]:
-    """Write a table as the text of an ARFF file.
+    """Write a table as the text of an ARFF file, piece by piece; a CSR matrix gives sparse rows.
 
-    Parameters
-    ----------
-    X : ndarray or csr_array of float32 or float64, shape (n_samples, n_features)
-        Features, finite; a CSR matrix gives sparse rows.
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Labels; an unknown one is written as ``?``.
-    feature_names, label_names : sequence of str
-        Names of the columns.
-    title : str
-        The name of the relation; MEKA's option ``-C n_labels`` is added.
-
-    Yields
-    ------
-    str
-        The text, piece by piece. Read as float64, and rounded to float32 if they were that, numbers are the same bits.
-
-    Raises
-    ------
-    ValueError
-        If X holds NaN or infinity, or numbers of another type, or a label has the name of a feature.
+    An unknown label is written as ``?``. MEKA's option ``-C n_labels`` is added to the title. Read as float64, and
+    rounded to float32 if they were that, numbers are the same bits. Raises ValueError if X is not of float32 or
+    float64, or holds NaN or infinity, or a label has the name of a feature.
     """
     _require_type(X)
     require_different(feature_names, label_names)
@@ -99,8 +82,6 @@ def _codes(Y: Indicator) -> Codes:
 def quote_name(name: str) -> str:
     r"""Write the name of a column, in quotes if it needs them.
 
-    Examples
-    --------
     >>> quote_name("Att1"), quote_name("it's 5 %")
     ('Att1', "'it\\'s 5 \\%'")
     """

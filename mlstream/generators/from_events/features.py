@@ -23,25 +23,15 @@ OTHER = "(other)"
 
 
 class Vocabulary(NamedTuple):
-    """The values of a column that are counted.
-
-    Parameters
-    ----------
-    values : tuple of str
-        The values, one count each.
-    has_other : bool
-        Whether the values that are not listed have a count in common.
-    """
+    """The values of a column that are counted."""
 
     values: tuple[str, ...]
-    has_other: bool
+    has_other: bool  # the values that are not listed have a count in common
 
 
 def frequent_values(column: TextColumn, max_values: int) -> Vocabulary:
     """Choose the most frequent values of a column; ties go to the first in alphabetical order.
 
-    Examples
-    --------
     >>> frequent_values(TextColumn.encode(["udp", "tcp", "tcp", "icmp"]), 2)
     Vocabulary(values=('tcp', 'icmp'), has_other=True)
     """

@@ -18,64 +18,27 @@ _MAX_SPREAD = 4
 
 
 class Windows(NamedTuple):
-    """The rows of a table: one for each window of each group, in the order of time, then of groups.
+    """The rows of a table: one for each window of each group, in the order of time, then of groups."""
 
-    Parameters
-    ----------
-    starts : ndarray of int64, shape (n_rows,)
-        Start of each row's window, in microseconds since 1970.
-    row_of_event : ndarray of int64, shape (n_events,)
-        The row whose features an event counts for, or -1.
-    row_of_label : ndarray of int64, shape (n_events,)
-        The row whose label set the label of an event belongs to, or -1.
-    """
-
-    starts: Index
-    row_of_event: Index
-    row_of_label: Index
+    starts: Index  # (n_rows,): start of each row's window, in microseconds since 1970
+    row_of_event: Index  # (n_events,): the row whose features an event counts for, or -1
+    row_of_label: Index  # (n_events,): the row whose label set the label of an event belongs to, or -1
 
 
 class WindowRule(NamedTuple):
-    """A rule that turns times into windows.
+    """A rule that turns times into windows."""
 
-    Parameters
-    ----------
-    width_us : int
-        Length of a window in microseconds. Windows begin at multiples of it since 1970.
-    horizon : int
-        How many windows after its features a row's label set is.
-    empty : {"drop", "keep"}
-        Whether windows without events have rows, from the first event of a group on.
-    """
-
-    width_us: int
-    horizon: int
-    empty: Empty
+    width_us: int  # in microseconds; windows begin at multiples of it since 1970
+    horizon: int  # how many windows after its features a row's label set is
+    empty: Empty  # whether windows without events have rows, from the first event of a group on
 
 
 def find_windows(times_us: Index, groups: Index, rule: WindowRule, row_bytes: int) -> Windows:
     """Find the rows of a table of windows.
 
-    Parameters
-    ----------
-    times_us : ndarray of int64, shape (n_events,)
-        Times in microseconds since 1970, at least one.
-    groups : ndarray of int64, shape (n_events,)
-        Group of each event, from 0.
-    rule : WindowRule
-        The windows.
-    row_bytes : int
-        Size of a row of the table, to refuse what is larger than memory before it is taken.
-
-    Returns
-    -------
-    Windows
-        Rows whose window of labels begins after the last event are left out.
-
-    Raises
-    ------
-    ValueError
-        If there are too many windows, or `horizon` leaves no row.
+    Times are in microseconds since 1970, at least one; groups are numbered from 0. `row_bytes` is the size of a row of
+    the table, to refuse what is larger than memory before it is taken. Rows whose window of labels begins after the
+    last event are left out. Raises ValueError if there are too many windows, or `horizon` leaves no row.
     """
     window = times_us // rule.width_us
     first = int(window.min())

@@ -19,20 +19,10 @@ Keep = Literal["drop", "keep"]
 
 
 class Cleaned(NamedTuple):
-    """A table without what carries nothing.
+    """A table without what carries no information."""
 
-    Parameters
-    ----------
-    table : Dataset
-        The table, its dropped columns left out; all its rows are there.
-    rows : ndarray of int64
-        The rows that are kept, in order.
-    drops : tuple of DropCard
-        What is not kept, and why.
-    """
-
-    table: Dataset
-    rows: Index
+    table: Dataset  # without its dropped columns; all its rows are there
+    rows: Index  # the rows that are kept, in order
     drops: tuple[DropCard, ...]
 
 
@@ -40,25 +30,8 @@ def clean(dataset: Dataset, *, unlabelled: Keep = "drop", constant_features: Kee
     """Leave out labels that never occur and, unless they are to be kept, rows without labels and constant features.
 
     A label occurs if it is known to be present in some row. A row with a label that is unknown is not without labels.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        A table.
-    unlabelled : {"drop", "keep"}
-        What happens to rows without any label.
-    constant_features : {"drop", "keep"}
-        What happens to features with one value only in the rows that are kept.
-
-    Returns
-    -------
-    Cleaned
-        The table, the rows to use, and what was dropped. The arrays are those of `dataset` where no column goes.
-
-    Raises
-    ------
-    ValueError
-        If no label, or no feature, is left.
+    Features are constant if they have one value only in the rows that are kept. The arrays are those of `dataset` where
+    no column goes. Raises ValueError if no label, or no feature, is left.
     """
     require_choice(unlabelled, "unlabelled", ("drop", "keep"))
     require_choice(constant_features, "constant_features", ("drop", "keep"))

@@ -143,31 +143,11 @@ def _describe_merges(n_merged: int) -> str:
 def cluster_label_sets(
     Y: Indicator, n_tasks: int, *, seed: int = 0, n_init: int = 10, variant: Variant = "standard"
 ) -> Index:
-    """Cluster the label vectors of rows by their directions.
+    """Cluster the label vectors of rows by their directions; rows with the same labels are together.
 
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Label indicator, no row without a label. An unknown label is replaced by the label's frequency where it is
-        known.
-    n_tasks : int
-        Number of clusters.
-    seed : int
-        Source of everything random; "published" has its own.
-    n_init : int
-        Random starts.
-    variant : {"standard", "published"}
-        The best of all starts, or the procedure that gives the tasks of the literature.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_samples,)
-        Cluster of each row; no cluster is empty, and rows with the same labels are together.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer distinct label sets than clusters.
+    Every row has a label. An unknown label is replaced by the label's frequency where it is known. "published" gives
+    the tasks of the literature, with a seed of its own; "standard" keeps the best of all starts. Raises ValueError if
+    there are fewer distinct label sets than clusters.
     """
     require_count(n_tasks, "n_tasks")
     cells = known(Y)
@@ -188,23 +168,9 @@ def cluster_label_sets(
 
 
 def group_label_sets(table: Dataset, rows: Index, assignment: Index, seed: int) -> Partition:
-    """Make tasks of clusters of labelled rows, and deal the rows without labels to them.
+    """Make a task of each cluster of labelled rows, and deal the rows without labels to them.
 
-    Parameters
-    ----------
-    table : Dataset
-        Labels.
-    rows : ndarray of int64
-        Rows to use, in ascending order.
-    assignment : ndarray of int64
-        Cluster of each of these rows that carries a label.
-    seed : int
-        Source of everything random.
-
-    Returns
-    -------
-    Partition
-        One task per cluster.
+    `rows` are in ascending order; `assignment` holds the cluster of each of them that carries a label.
     """
     may_carry = has_label(table.Y[rows])
     labelled = rows[may_carry]
@@ -215,20 +181,7 @@ def group_label_sets(table: Dataset, rows: Index, assignment: Index, seed: int) 
 def least_rows(evaluation_fraction: float) -> int:
     """Return the number of rows of which one is held out, in expectation.
 
-    Parameters
-    ----------
-    evaluation_fraction : float
-        Share of a task's rows that is held out.
-
-    Returns
-    -------
-    int
-        The least number of rows that a task needs with, and without, one of its labels.
-
-    Examples
-    --------
-    >>> least_rows(0.3)
-    4
+    A task needs so many rows with, and without, one of its labels.
     """
     return ceil(1 / evaluation_fraction - _ROUNDING)
 
@@ -236,31 +189,11 @@ def least_rows(evaluation_fraction: float) -> int:
 def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer], *, least_rows: int = 0) -> Index:
     """Merge clusters that have one label only, or nearly one label set, into their nearest neighbours.
 
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Label indicator; labels known to be present count.
-    assignment : ndarray of int, shape (n_samples,)
-        Cluster of each row.
-    least_rows : int
-        A cluster is also merged if none of its labels is present in so many of its rows, and absent in as many: 0
-        merges clusters with one label only, 1 also those with one label set, more those with nearly one.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_samples,)
-        Cluster of each row, numbered 0, 1, ... without gaps. No cluster is to be merged, unless it is the last one.
-
-    Notes
-    -----
+    A cluster is also merged if none of its labels, known to be present, is in `least_rows` of its rows, and absent in
+    as many: 0 merges clusters with one label only, 1 also those with one label set, more those with nearly one.
     Clusters are merged one at a time, the one of least number first, into the one whose mean label vector has the
-    greatest cosine with its own (of equals, that of least number), until none is left to merge.
-
-    Examples
-    --------
-    >>> Y = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1]], dtype=np.uint8)
-    >>> merge_single_label_clusters(Y, np.array([0, 1, 2])).tolist()
-    [0, 0, 1]
+    greatest cosine with its own (of equals, that of least number), until none is left to merge, or one cluster is left.
+    They are then numbered without gaps.
     """
     cluster: Index = np.unique(assignment, return_inverse=True)[1]
     counts = _label_counts(Y, cluster)

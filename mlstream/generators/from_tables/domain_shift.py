@@ -22,24 +22,8 @@ _MAX_ROWS = 2000
 
 
 def require_domain_shift(table: Dataset, partition: Partition, scenario: str) -> None:
-    """Refuse tasks two of which have inputs of the same distribution, as far as a test can see.
+    """Raise ValueError if two tasks have inputs of the same distribution, as far as a test can see.
 
-    Parameters
-    ----------
-    table : Dataset
-        Features.
-    partition : Partition
-        Tasks and rows.
-    scenario : str
-        Its name, for the error.
-
-    Raises
-    ------
-    ValueError
-        If the inputs of two tasks do not differ.
-
-    Notes
-    -----
     Every feature of every two tasks is compared by the two-sample test of Kolmogorov and Smirnov, on 2,000 rows of each
     task at most. Inputs differ if the least p-value of the two tasks is significant at the level 0.05 after Holm's
     correction for all these tests, the first step of which divides the level by their number.

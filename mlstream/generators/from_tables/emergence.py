@@ -17,31 +17,11 @@ from mlstream.streams.stream import Dataset, Index, Indicator, Mask
 def draw_emergence(Y: Indicator, *, first_labels: int, labels_per_task: int, seed: int) -> Index:
     """Draw the task in which each label emerges, so that rows exist that carry it and no label of a later task.
 
-    Parameters
-    ----------
-    Y : ndarray of shape (n_samples, n_labels)
-        Label indicator, NaN where unknown; every label is known to be present somewhere.
-    first_labels, labels_per_task : int
-        Number of labels of the first task, and of each later one.
-    seed : int
-        Source of everything random.
+    Tasks are numbered without gaps. Every label must be known to be present somewhere.
 
-    Returns
-    -------
-    ndarray of int64, shape (n_labels,)
-        Task of each label: 0, 1, ... without gaps.
-
-    Notes
-    -----
     A task takes label sets of the table, common ones with a greater probability, until it has its number of new labels.
     Where no label set that is left has as few new labels as there is room for, it ends early; a task without any takes
     one of the label sets with the fewest new labels, and then has more labels than asked.
-
-    Examples
-    --------
-    >>> Y = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1]], dtype=np.uint8)
-    >>> draw_emergence(Y, first_labels=1, labels_per_task=1, seed=0).tolist()
-    [0, 1, 2]
     """
     rng = generator_for(Purpose.LABELS, seed)
     _, first, count = np.unique(label_set_ids(Y), return_index=True, return_counts=True)
@@ -72,22 +52,7 @@ def _choose(new: Mask, count: Index, room: int, rng: np.random.Generator, *, may
 def read_emergence(table: Dataset, label_lists: Sequence[Sequence[str]]) -> Index:
     """Return the task in which each label emerges from lists of labels.
 
-    Parameters
-    ----------
-    table : Dataset
-        Labels.
-    label_lists : sequence of sequence of str
-        Labels that emerge in each task.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_labels,)
-        Task of each label.
-
-    Raises
-    ------
-    ValueError
-        If a list is empty, or a label is unknown, missing or listed twice.
+    Raises ValueError if a list is empty, or a label is unknown, missing or listed twice.
     """
     lists = [list(names) for names in label_lists]
     if not lists or not all(lists):
@@ -103,16 +68,6 @@ def read_emergence(table: Dataset, label_lists: Sequence[Sequence[str]]) -> Inde
 def first_tasks(Y: Indicator, emergence: Index) -> Index:
     """Return the first task in which each row can be: that in which the last of its labels emerges.
 
-    Parameters
-    ----------
-    Y : ndarray of shape (n_samples, n_labels)
-        Label indicator; NaN where unknown.
-    emergence : ndarray of int64, shape (n_labels,)
-        Task of each label.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_samples,)
-        0 for rows without labels known to be present.
+    It is 0 for rows without labels known to be present.
     """
     return np.asarray(((Y == 1) * emergence).max(axis=1))

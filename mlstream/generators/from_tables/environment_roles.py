@@ -20,30 +20,7 @@ ROLES: tuple[Role, ...] = ("train", "validation", "test", "unseen")
 
 
 def check_roles(roles: Sequence[str], n_environments: int) -> list[Role]:
-    """Refuse roles that are unknown, or leave nothing to learn from.
-
-    Parameters
-    ----------
-    roles : sequence of str
-        Role of each environment.
-    n_environments : int
-        Number of environments.
-
-    Returns
-    -------
-    list of str
-        The roles.
-
-    Raises
-    ------
-    ValueError
-        If there is not one role per environment, a role is unknown, or none is "train".
-
-    Examples
-    --------
-    >>> check_roles(("train", "unseen"), 2)
-    ['train', 'unseen']
-    """
+    """Return the roles, or raise ValueError if one is unknown, none is "train", or there is not one per environment."""
     for role in roles:
         if role not in ROLES:
             raise ValueError(f"roles must be of {', '.join(ROLES)}. Got {role!r} instead.")
@@ -65,26 +42,9 @@ def lay_out_roles(
 ) -> StreamParts:
     """Make an experience of each training environment, and an evaluation set of every environment.
 
-    Parameters
-    ----------
-    table : Dataset
-        Features and labels.
-    members : sequence of ndarray of int64
-        Rows of each environment.
-    roles : sequence of str
-        Role of each environment.
-    evaluation_fraction : float
-        Share of the rows of a training environment that is held out; of the others, all rows are.
-    seed : int
-        Source of everything random.
-    shuffle : bool
-        Split training environments at random. Without it, the last of their rows are held out.
-
-    Returns
-    -------
-    StreamParts
-        Training environments first, in order, then the others by role. A task is called by its role and its number
-        there; all labels of the table are in every signature.
+    Training environments come first, in order, then the others by role. A task is called by its role and its number
+    there; all labels of the table are in every signature. `evaluation_fraction` of the rows of a training environment
+    are held out; of the others, all rows are. Without `shuffle`, the last rows are held out.
     """
     everything = np.ones(table.Y.shape[1], dtype=bool)
     training = [rows for rows, role in zip(members, roles, strict=True) if role == "train"]
@@ -112,26 +72,7 @@ def describe_environments(
     name: str,
     description: str,
 ) -> StreamCard:
-    """Build the card of a stream of environments.
-
-    Parameters
-    ----------
-    table : Dataset
-        The table that the rows come from.
-    parts : StreamParts
-        Environments.
-    roles : sequence of str
-        Role of each, in any order.
-    generator : GeneratorCard
-        What makes the stream again.
-    name, description : str
-        What to call it, and one sentence on what it is.
-
-    Returns
-    -------
-    StreamCard
-        The environment of a row is never told; the role of each environment is on the card.
-    """
+    """Build the card of a stream of environments, with the role of each; the environment of a row is never told."""
     # Environments are laid out by role.
     task_roles: list[TaskRole] = sorted(roles, key=ROLES.index)
     scenario = ScenarioCard(name="environments", boundary="abrupt", task_identity="never", task_roles=task_roles)

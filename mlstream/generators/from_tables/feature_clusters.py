@@ -19,12 +19,8 @@ _SHARE = 10
 class FeatureClusters(NamedTuple):
     """Clusters of rows.
 
-    Parameters
-    ----------
-    assignment : ndarray of int64, shape (n_samples,)
-        Cluster of each row.
-    remark : str
-        How they were found, for the card, if not by k-means on the standardised features; else empty.
+    The remark, for the card, says how they were found, if not by k-means on the standardised features; else it is
+    empty.
     """
 
     assignment: Index
@@ -36,31 +32,10 @@ def cluster_features(
 ) -> FeatureClusters:
     """Cluster rows by k-means on their features, so that every cluster has rows enough to be a task.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix, shape (n_samples, n_features)
-        Features.
-    spread : ndarray of shape (n_features,)
-        Standard deviation of each feature.
-    n_tasks : int
-        Number of clusters; at most as many as there are rows.
-    least_rows : int
-        Least number of rows of a cluster; less where the rows do not suffice for all.
-    seed : int
-        Source of everything random.
+    `spread` holds the standard deviation of each feature. Clusters have at least `least_rows` rows, fewer where the
+    rows do not suffice for all, and at least a tenth of an equal share of all rows. Raises ValueError if no such
+    clusters are found.
 
-    Returns
-    -------
-    FeatureClusters
-        Clusters that have at least `least_rows` rows, and at least a tenth of an equal share of all rows.
-
-    Raises
-    ------
-    ValueError
-        If no such clusters are found.
-
-    Notes
-    -----
     Clusters of the standardised features are taken if none is too small. Where one is, outliers are clusters of their
     own, as they often are in sparse tables. Then standardised rows are measured from the medians of the features (in a
     sparse table, from zero), a 1 is appended to each, and they are scaled to unit length: no row is far from all

@@ -18,24 +18,7 @@ _MAX_SHOWN = 8
 
 
 def check_hierarchy(parents: Mapping[str, str], label_names: Sequence[str]) -> None:
-    """Refuse a hierarchy that names unknown labels or runs in a circle.
-
-    Parameters
-    ----------
-    parents : mapping of str to str
-        Parent of each label that has one.
-    label_names : sequence of str
-        Labels that there are.
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown, or a label is its own ancestor.
-
-    Examples
-    --------
-    >>> check_hierarchy({"polar bear": "bear"}, ["bear", "polar bear"])
-    """
+    """Raise ValueError for a hierarchy (parent of each label that has one) with unknown labels or a cycle."""
     known = set(label_names)
     for child, parent in parents.items():
         for name in (child, parent):
@@ -47,24 +30,9 @@ def check_hierarchy(parents: Mapping[str, str], label_names: Sequence[str]) -> N
 
 
 def ancestor_matrix(parents: Mapping[str, str], label_names: Sequence[str]) -> Mask:
-    """Tell which labels are above which.
+    """Tell which labels are above which: ``[i, j]`` is whether label j is an ancestor of label i; no label is its own.
 
-    Parameters
-    ----------
-    parents : mapping of str to str
-        Parent of each label that has one, without cycles.
-    label_names : sequence of str
-        Labels that there are.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_labels, n_labels)
-        ``[i, j]`` is whether label j is an ancestor of label i; no label is its own.
-
-    Examples
-    --------
-    >>> ancestor_matrix({"b": "a", "c": "b"}, ["a", "b", "c"]).astype(int).tolist()
-    [[0, 0, 0], [1, 0, 0], [1, 1, 0]]
+    The hierarchy must be without cycles.
     """
     place = {name: column for column, name in enumerate(label_names)}
     above = np.zeros((len(place), len(place)), dtype=bool)
@@ -92,37 +60,14 @@ def _order_from_the_top(parents: Mapping[str, str]) -> list[str]:
 
 
 def complete_labels(Y: Indicator, above: Mask) -> Indicator:
-    """Add to every row the ancestors of its labels.
-
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Label indicator.
-    above : ndarray of bool, shape (n_labels, n_labels)
-        Ancestors of each label.
-
-    Returns
-    -------
-    ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Label indicator, with all ancestors of the labels known to be present; no other cell changes.
-    """
+    """Add to every row the ancestors of its labels that are known to be present; no other cell changes."""
     return as_indicator(np.where(labels_above(Y, above), Y.dtype.type(1), Y))
 
 
 def labels_above(Y: Indicator, above: Mask) -> Mask:
     """Tell which labels are above those of each row.
 
-    Parameters
-    ----------
-    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
-        Label indicator.
-    above : ndarray of bool, shape (n_labels, n_labels)
-        Ancestors of each label.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_samples, n_labels)
-        A label of the row is True only if another one, known to be present, is below it.
+    A label of the row is True only if another one, known to be present, is below it.
     """
     # Rows have few labels, and labels few ancestors: a product of whole matrices would grow with the labels' square.
     found = sparse.csr_array(filled(Y).astype(np.int32)) @ sparse.csr_array(above.astype(np.int32))
@@ -132,23 +77,9 @@ def labels_above(Y: Indicator, above: Mask) -> Mask:
 def with_superclasses(dataset: Dataset, parents: Mapping[str, str]) -> Dataset:
     """Add a label column for every parent that has none, and give every row the ancestors of its labels.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        A table.
-    parents : mapping of str to str
-        Parent of each label that has one.
-
-    Returns
-    -------
-    Dataset
-        The same features; labels as before, ancestors set, new labels last, in the order of their names. A new label is
-        unknown in the rows where a label below it is, and none is known to be present.
-
-    Raises
-    ------
-    ValueError
-        If a label that is no parent is unknown, or the hierarchy has a cycle.
+    New labels come last, in the order of their names. A new label is unknown in the rows where a label below it is, and
+    none is known to be present. Raises ValueError if a label that is not a parent is unknown, or the hierarchy has a
+    cycle.
     """
     new = sorted(set(parents.values()) - set(dataset.label_names))
     names = (*dataset.label_names, *new)

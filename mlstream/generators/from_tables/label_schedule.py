@@ -18,33 +18,11 @@ def draw_schedule(
     plain_first: bool,
     seed: int,
 ) -> list[list[str]]:
-    """Draw the labels that each task introduces.
+    """Draw the labels that each task introduces, each once, and in a later task than its superclass.
 
-    Parameters
-    ----------
-    label_names : sequence of str
-        Labels to introduce.
-    parents : mapping of str to str
-        Parent of each label that has one.
-    labels_per_task, first_labels : int
-        Greatest number of labels that a task, and the first task, introduces.
-    plain_first : bool
-        Whether labels without superclass and subclasses may come in the first task.
-    seed : int
-        Source of everything random.
+    The first task introduces superclasses only; with `plain_first`, also labels without superclass and subclasses.
+    Raises ValueError if there is no label for it.
 
-    Returns
-    -------
-    list of list of str
-        Each label once; in the first task superclasses only, and each label in a later task than its superclass.
-
-    Raises
-    ------
-    ValueError
-        If there is no label for the first task.
-
-    Examples
-    --------
     >>> draw_schedule(["polar", "bear", "dog"], {"polar": "bear"}, labels_per_task=2, first_labels=2,
     ...                    plain_first=False, seed=0)
     [['bear'], ['polar', 'dog']]
@@ -72,30 +50,10 @@ def check_schedule(
     *,
     plain_first: bool,
 ) -> list[list[str]]:
-    """Refuse an order in which a label is unknown, comes twice, or does not come after its superclass.
+    """Return an order of labels, or raise ValueError if a label is unknown, repeated, or not after its superclass.
 
-    The first task must introduce superclasses only.
-
-    Parameters
-    ----------
-    introductions : sequence of sequence of str
-        Labels that each task introduces. Labels that are left out never come.
-    label_names : sequence of str
-        Labels that there are.
-    parents : mapping of str to str
-        Parent of each label that has one.
-    plain_first : bool
-        Whether labels without superclass and subclasses may come in the first task.
-
-    Returns
-    -------
-    list of list of str
-        The order.
-
-    Raises
-    ------
-    ValueError
-        If the order breaks a rule.
+    The first task must introduce superclasses only; with `plain_first`, also labels without superclass and subclasses.
+    Labels that are left out never come.
     """
     tasks = [list(names) for names in introductions]
     when: dict[str, int] = {}

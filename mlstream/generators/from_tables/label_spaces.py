@@ -15,29 +15,10 @@ LabelSpaces = Literal["any", "same", "disjoint", "overlapping"]
 
 
 def fit_labels(table: Dataset, partition: Partition, spaces: LabelSpaces, scenario: str) -> Partition:
-    """Give tasks the label spaces that a scenario requires, or refuse theirs.
+    """Give tasks the label spaces that a scenario requires, or raise ValueError if theirs do not fit.
 
-    Parameters
-    ----------
-    table : Dataset
-        Labels.
-    partition : Partition
-        Tasks and rows.
-    spaces : {"any", "same", "disjoint", "overlapping"}
-        What label spaces must be to each other. "same" is all labels of the table; "overlapping" ones have labels in
-        common without being equal, every two of them.
-    scenario : str
-        Its name, for errors.
-
-    Returns
-    -------
-    Partition
-        The same rows.
-
-    Raises
-    ------
-    ValueError
-        If two lists of labels must be disjoint and are not, or two label spaces must overlap and do not.
+    "same" is all labels of the table; every two "overlapping" spaces have labels in common without being equal. The
+    rows stay.
     """
     if spaces == "same":
         everything = np.ones_like(partition.tasks[0].signature)

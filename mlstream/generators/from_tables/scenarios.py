@@ -27,30 +27,14 @@ TaskIdentity = Literal["always", "training", "never"]
 
 
 class Scenario(NamedTuple):
-    """The requirements of a scenario on tasks, and the task identities that it shows to learners.
+    """The requirements of a scenario on tasks, and the task identities that it shows to learners."""
 
-    Parameters
-    ----------
-    by : tuple of str
-        Rules that find such tasks, the default first.
-    learning_fractions : tuple of float
-        Share of each task's rows in each of its visits, unless given.
-    task_identity : tuple of {"always", "training", "never"}
-        When a learner sees the task: the choices that the scenario allows, the default first.
-    labels : {"any", "same", "disjoint", "overlapping"}
-        What the labels of tasks must be to each other (see `fit_labels`).
-    blurred : bool
-        Whether tasks give way to each other gradually, unless a window is given.
-    shifts : bool
-        Whether the inputs of tasks must differ in distribution.
-    """
-
-    by: tuple[By, ...]
-    learning_fractions: tuple[float, ...]
-    task_identity: tuple[TaskIdentity, ...]
-    labels: LabelSpaces = "any"
-    blurred: bool = False
-    shifts: bool = False
+    by: tuple[By, ...]  # rules that find such tasks, the default first
+    learning_fractions: tuple[float, ...]  # share of each task's rows in each of its visits, unless given
+    task_identity: tuple[TaskIdentity, ...]  # when a learner may see the task, the default first
+    labels: LabelSpaces = "any"  # what the labels of tasks must be to each other (see `fit_labels`)
+    blurred: bool = False  # tasks give way to each other gradually, unless a window is given
+    shifts: bool = False  # the inputs of tasks must differ in distribution
 
 
 _ONCE, _TWICE, _BATCHES = (0.7,), (0.35, 0.35), (0.14,) * 5

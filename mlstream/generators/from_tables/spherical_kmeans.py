@@ -22,23 +22,11 @@ _SAME_DIRECTION = 1e-12
 
 
 class Clustering(NamedTuple):
-    """Rows dealt to clusters.
+    """Rows in clusters."""
 
-    Parameters
-    ----------
-    assignment : ndarray of int64, shape (n_samples,)
-        Cluster of each row; no cluster is empty.
-    centres : ndarray of shape (n_clusters, n_columns)
-        Unit vectors.
-    criterion : float
-        Weighted sum of the cosines between rows and their centres; greater is better.
-    n_iter : int
-        Number of iterations.
-    """
-
-    assignment: Index
-    centres: Floats
-    criterion: float
+    assignment: Index  # (n_samples,): cluster of each row; no cluster is empty
+    centres: Floats  # (n_clusters, n_columns): unit vectors
+    criterion: float  # weighted sum of the cosines between rows and their centres; greater is better
     n_iter: int
 
 
@@ -54,46 +42,12 @@ def spherical_kmeans(
 ) -> Clustering:
     """Cluster the directions of rows; the best of several random starts is kept. Starts run in threads.
 
-    Parameters
-    ----------
-    X : array-like or sparse array of shape (n_samples, n_columns)
-        Rows, none of them zero. Their lengths do not matter.
-    n_clusters : int
-        Number of clusters.
-    seed : int
-        Source of everything random.
-    n_init : int
-        Number of starts.
-    max_iter : int
-        Greatest number of iterations of a start.
-    tol : float
-        A start ends when its criterion moves by no more than this.
-    sample_weight : array-like of shape (n_samples,), optional
-        How many times each row counts; positive.
-
-    Returns
-    -------
-    Clustering
-        Assignment, centres, criterion and number of iterations of the best start.
-
-    Raises
-    ------
-    ValueError
-        If X holds a zero row, or fewer directions than clusters.
-
-    Notes
-    -----
     A start draws rows as centres, each with a probability proportional to its weight times one minus the cosine to the
-    nearest centre drawn before. An emptied cluster gets the row that lies farthest from its own centre.
+    nearest centre drawn before. It ends when its criterion moves by no more than `tol`. An emptied cluster gets the row
+    that lies farthest from its own centre. Weights are positive. Raises ValueError if X holds a zero row, or fewer
+    directions than clusters.
 
-    References
-    ----------
     K. Hornik, I. Feinerer, M. Kober, C. Buchta. Spherical k-means clustering. Journal of Statistical Software, 2012.
-
-    Examples
-    --------
-    >>> spherical_kmeans([[1, 0], [2, 0], [0, 1], [0, 3]], 2, seed=0).assignment.tolist()
-    [1, 1, 0, 0]
     """
     rows = _to_unit_rows(X)
     weight = _to_weights(sample_weight, rows.shape[0])
@@ -112,27 +66,9 @@ def published_spherical_kmeans(
 ) -> Clustering:
     """Cluster label vectors exactly as the published tasks were made.
 
-    Parameters
-    ----------
-    Y : array-like or sparse array of shape (n_samples, n_labels)
-        Label indicator, no row without a label; the order of the rows matters. Expected values may stand for labels
-        that are unknown.
-    n_clusters : int
-        Number of clusters.
-    n_init : int
-        Number of starts; ten in the literature.
-    keep : {"last", "best"}
-        The start that is kept. The published code kept the last one, by mistake.
-
-    Returns
-    -------
-    Clustering
-        Assignment, centres, criterion and number of iterations of the start that is kept.
-
-    Notes
-    -----
-    Labels are weighted by tf-idf. A start is a random assignment of rows, its seed drawn by ``RandomState(1)``; it ends
-    after 20 iterations, or when the criterion moves by no more than 1e-9.
+    The published code kept the last start, by mistake. The order of the rows matters, and each has a label; expected
+    values may stand for labels that are unknown. Labels are weighted by tf-idf. A start is a random assignment of rows,
+    its seed drawn by ``RandomState(1)``; it ends after 20 iterations, or when the criterion moves by no more than 1e-9.
     """
     require_choice(keep, "keep", ("last", "best"))
     rows = _to_unit_rows(tf_idf(Y))
@@ -149,20 +85,7 @@ def published_spherical_kmeans(
 def tf_idf(Y: Input) -> sparse.csr_array:
     """Weight the columns of an indicator by how rare they are.
 
-    Parameters
-    ----------
-    Y : array-like or sparse array of shape (n_samples, n_labels)
-        Label indicator.
-
-    Returns
-    -------
-    csr_array of shape (n_samples, n_labels)
-        Each column times ``log((1 + n_samples) / (1 + positives)) + 1``; rows keep the length that this gives them.
-
-    Examples
-    --------
-    >>> tf_idf([[1, 1], [0, 1]]).toarray().round(3).tolist()
-    [[1.405, 1.0], [0.0, 1.0]]
+    Each column is multiplied by ``log((1 + n_samples) / (1 + positives)) + 1``; rows are not normalised.
     """
     rows = (Y if sparse.issparse(Y) else sparse.csr_array(np.asarray(Y))).astype(np.float64)
     positives = np.bincount(rows.indices, weights=rows.data, minlength=rows.shape[1])

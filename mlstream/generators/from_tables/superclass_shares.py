@@ -14,26 +14,15 @@ from mlstream.streams.stream import Indicator, Mask
 
 @dataclass(frozen=True)
 class SuperclassShares:
-    """SuperclassShares of a subclass's rows.
+    """Shares of the rows of a subclass, each in [0, 1].
 
-    Parameters
-    ----------
-    superclass : float
-        Share that each of its superclasses gets.
-    subclass : float
-        Share that it gets itself. What both shares add up to beyond 1 is seen under both labels.
-    cap : int
-        Number of subclasses from which on the share of a superclass shrinks, so that its rows do not become more.
-
-    Raises
-    ------
-    ValueError
-        If a share is outside [0, 1], or the cap is below 1.
+    What both shares add up to beyond 1 is seen under both labels. Raises ValueError if a share is outside its range, or
+    the cap is below 1.
     """
 
-    superclass: float = 0.4
-    subclass: float = 0.8
-    cap: int = 8
+    superclass: float = 0.4  # share that each superclass gets
+    subclass: float = 0.8  # share that the subclass itself gets
+    cap: int = 8  # with more subclasses, the share of a superclass shrinks, so that its rows do not become more
 
     def __post_init__(self) -> None:
         require_share(self.superclass, "superclass_share")
@@ -42,32 +31,15 @@ class SuperclassShares:
 
 
 def deal_to_labels(Y: Indicator, above: Mask, shares: SuperclassShares, seed: int, *, overlap: bool = True) -> Mask:
-    """Decide under which labels each row is shown.
+    """Decide under which labels, some of its own, each row is shown: (n_samples, n_labels).
 
-    Parameters
-    ----------
-    Y : ndarray of uint8, shape (n_samples, n_labels)
-        Complete labels: with every label, its ancestors.
-    above : ndarray of bool, shape (n_labels, n_labels)
-        Ancestors of each label.
-    shares : SuperclassShares
-        How much each label gets.
-    seed : int
-        Source of everything random.
-    overlap : bool
-        Whether a row may be shown under a label and its superclass, as in learning. In evaluation it may not: the
-        superclasses share their part among them, and the label gets the rest.
+    Y holds complete labels: with every label, its ancestors (see `ancestor_matrix`). The rows of each finest label are
+    shuffled and laid on a line. The label itself gets its share at the end of the line; its superclasses, from the root
+    down, get theirs at places from the beginning of the line to the beginning of that share, evenly spaced. A label
+    without superclass gets all its rows.
 
-    Returns
-    -------
-    ndarray of bool, shape (n_samples, n_labels)
-        Labels under which each row is shown: some of its own.
-
-    Notes
-    -----
-    The rows of each finest label are shuffled and laid on a line. The label itself gets its share at the end of the
-    line; its superclasses, from the root down, get theirs at places from the beginning of the line to the beginning of
-    that share, evenly spaced. A label without superclass gets all its rows.
+    `overlap` says whether a row may be shown under a label and its superclass, as in learning. In evaluation it may
+    not: the superclasses share their part among them, and the label gets the rest.
     """
     finest: Mask = labels_above(Y, above) < Y
     is_leaf: Mask = ~np.asarray(above.any(axis=0))

@@ -24,26 +24,14 @@ _SIGNAL = 0.6
 
 
 class TableShape(NamedTuple):
-    """The counts that a drawn table has exactly.
-
-    Parameters
-    ----------
-    n_rows, n_features, n_labels : int
-        Its size.
-    n_label_sets : int
-        Distinct label sets among the rows, the empty one included if there are rows without labels.
-    n_unlabelled : int
-        Rows without any label.
-    n_positives : int
-        Ones in Y; divided by the rows, the cardinality.
-    """
+    """The counts that a drawn table has exactly."""
 
     n_rows: int
     n_features: int
     n_labels: int
-    n_label_sets: int
-    n_unlabelled: int
-    n_positives: int
+    n_label_sets: int  # distinct ones; the empty set counts if there are rows without labels
+    n_unlabelled: int  # rows without any label
+    n_positives: int  # ones in Y; divided by the rows, the cardinality
 
 
 # Rows, features, labels, cardinality 4.376 and label sets: MULAN's table. Rows without labels: what the protocol's
@@ -101,26 +89,9 @@ def stand_in_stream(shape: str = "mediamill", *, seed: int = 0, n_tasks: int = 4
 
 
 def draw_table(shape: TableShape, seed: int, name: str) -> Dataset:
-    """Draw a table that has exactly the counts of a shape.
+    """Draw a table that has exactly the counts of a shape, rows in random order.
 
-    Parameters
-    ----------
-    shape : Shape
-        The counts.
-    seed : int
-        Source of everything random.
-    name : str
-        Name of the table.
-
-    Returns
-    -------
-    Dataset
-        Rows in random order.
-
-    Raises
-    ------
-    ValueError
-        If no table has these counts.
+    Raises ValueError if no table has these counts.
     """
     rng = generator_for(Purpose.SAMPLING, require_seed(seed))
     sets = _draw_label_sets(shape, rng)

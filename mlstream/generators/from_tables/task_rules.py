@@ -34,31 +34,18 @@ By = Literal["all", "label-sets", "label-lists", "column", "features", "time"]
 class TaskRule:
     """A rule that finds tasks in a table.
 
-    Parameters
-    ----------
-    by : {"all", "label-sets", "label-lists", "column", "features", "time"}
-        All rows are one task; clusters of label sets; lists of labels; values of a feature; clusters of the features;
-        slices of time.
-    n_tasks : int
-        Number of tasks. A column with fewer values has fewer; clusters of (nearly) one label set are merged; lists
-        of labels that are given have their own number.
-    label_lists : sequence of sequence of str, optional
-        Names of the labels of each task. By default all labels are dealt to the tasks at random, as evenly as can be.
-    shared_rows : {"mask", "drop"}
-        With lists of labels, a row with labels of two tasks belongs to both and, where it is learnt, shows in each the
-        labels of that task only; or it is left out.
-    column : str, optional
-        Feature whose values are tasks (cut at quantiles if it has more values than there are tasks), or by which time
-        is told; by default time is the order of the rows.
-    seed : int
-        Source of everything random.
-    overlapping : bool
-        Whether lists of labels that are drawn have labels in common: one part of all labels, of which the tasks have
-        another part each.
-    evaluation_fraction : float
-        Share of each task's rows that is to be held out: clusters of label sets in which no label varies so much that
-        both its classes are held out, in expectation, are merged; and clusters of the features have rows enough for one
-        to be held out (see `cluster_features`).
+    Tasks are all rows, clusters of label sets, lists of labels, values of a feature, clusters of the features, or
+    slices of time. `n_tasks` is not always met: a column with fewer values has fewer tasks, clusters of (nearly) one
+    label set are merged, and lists of labels that are given have their own number.
+
+    By default, all labels are dealt to the lists at random, as evenly as can be. If these are `overlapping`, they share
+    one part of all labels, and have another part each. With "mask", a row with labels of two tasks belongs to both and,
+    where it is learnt, shows in each the labels of that task only; with "drop", it is left out.
+
+    The values of `column` are tasks (cut at quantiles if it has more values than there are tasks), or it tells the
+    time, which is otherwise the order of the rows. `evaluation_fraction` of each task's rows is to be held out:
+    clusters of label sets in which no label varies so much that both its classes are held out, in expectation, are
+    merged; and clusters of the features have rows enough for one to be held out (see `cluster_features`).
     """
 
     by: By
@@ -77,44 +64,17 @@ class TaskRule:
 
 
 class Found(NamedTuple):
-    """The tasks that a rule found.
-
-    Parameters
-    ----------
-    partition : Partition
-        Tasks and their rows.
-    drops : tuple of DropCard
-        Rows that belong to no task.
-    remark : str
-        What the card's description adds on how they were found; often empty.
-    """
+    """The tasks that a rule found."""
 
     partition: Partition
-    drops: tuple[DropCard, ...] = ()
-    remark: str = ""
+    drops: tuple[DropCard, ...] = ()  # rows that belong to no task
+    remark: str = ""  # how they were found, for the card's description; often empty
 
 
 def find_tasks(table: Dataset, rows: Index, rule: TaskRule) -> Found:
-    """Find tasks in a table.
+    """Find tasks among rows of a table, every label of which occurs.
 
-    Parameters
-    ----------
-    table : Dataset
-        Features and labels, every label of which occurs.
-    rows : ndarray of int64
-        Rows to use.
-    rule : TaskRule
-        What makes a task.
-
-    Returns
-    -------
-    Found
-        Tasks with their rows, and the rows that belong to none.
-
-    Raises
-    ------
-    ValueError
-        If the table has fewer rows, labels or label sets than tasks, or lacks what the rule names.
+    Raises ValueError if the table has fewer rows, labels or label sets than tasks, or lacks what the rule names.
     """
     if len(rows) < rule.n_tasks:
         raise ValueError(

@@ -11,27 +11,10 @@ from mlstream.streams.stream import Experience, Stream, StreamParts
 
 
 def perturbed_stream(stream: Stream, experiences: Sequence[Experience], call: GeneratorCard) -> Stream:
-    """Put changed experiences in the place of those of a stream; tasks and evaluation sets stay.
+    """Replace the experiences of a stream by changed ones; tasks and evaluation sets stay.
 
-    Parameters
-    ----------
-    stream : Stream
-        The stream before.
-    experiences : sequence of Experience
-        What its experiences became.
-    call : GeneratorCard
-        The call of the perturbation, without the stream.
-
-    Returns
-    -------
-    Stream
-        Its card holds the perturbation, the generator of the stream before, the number of rows lost, and the new places
-        of the drifts.
-
-    Raises
-    ------
-    ValueError
-        If an experience holds no row.
+    The card gains the perturbation, the generator of the stream before, the number of rows lost, and the new places of
+    the drifts. Raises ValueError if an experience holds no row.
     """
     for number, experience in enumerate(experiences):
         if not len(experience):
@@ -52,19 +35,6 @@ def perturbed_stream(stream: Stream, experiences: Sequence[Experience], call: Ge
 
 
 def with_base(call: GeneratorCard, stream: Stream) -> GeneratorCard:
-    """Add the generator of the stream before to the call of a perturbation.
-
-    Parameters
-    ----------
-    call : GeneratorCard
-        The call of the perturbation.
-    stream : Stream
-        The stream before.
-
-    Returns
-    -------
-    GeneratorCard
-        The call, with the parameter "base".
-    """
+    """Add the generator of the stream before to the call of a perturbation, as the parameter "base"."""
     base = stream.card.generator.model_dump(mode="json")
     return call.model_copy(update={"parameters": {**call.parameters, "base": base}})

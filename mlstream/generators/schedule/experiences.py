@@ -21,31 +21,11 @@ from mlstream.streams.stream import Dataset, EvaluationSet, Experience, Features
 def lay_out(
     table: Dataset, partition: Partition, visits: VisitPlan, *, shuffle: bool = True
 ) -> tuple[StreamParts, tuple[DropCard, ...]]:
-    """Make experiences and evaluation sets.
+    """Make tasks, experiences in order, and evaluation sets, and describe the rows that no part took.
 
-    Parameters
-    ----------
-    table : Dataset
-        Features and labels.
-    partition : Partition
-        Tasks and rows. Where the partition hides labels, a learning row shows those of its task's signature only;
-        evaluation rows always show all their labels.
-    visits : VisitPlan
-        Split, order and boundaries.
-    shuffle : bool
-        Split at random. Without it, each task's rows are cut in their order.
-
-    Returns
-    -------
-    parts : StreamParts
-        Tasks, experiences in order, evaluation sets.
-    drops : tuple of DropCard
-        Rows that no part took, if the fractions add up to less than 1.
-
-    Raises
-    ------
-    ValueError
-        If a part would be empty, or the order does not fit the tasks.
+    Where the partition hides labels, a learning row shows those of its task's signature only; evaluation rows always
+    show all their labels. Without `shuffle`, each task's rows are cut in their order. Raises ValueError if a part would
+    be empty, or the order does not fit the tasks.
     """
     shares = split_tasks(table, partition, visits, shuffle=shuffle)
     order = resolve_order(partition.profiles, visits)
@@ -103,18 +83,7 @@ def _sum_lengths(parts: Sequence[Index]) -> int:
 
 
 def chain_parts(first: StreamParts, second: StreamParts) -> StreamParts:
-    """Let one stream follow another over the same table.
-
-    Parameters
-    ----------
-    first, second : StreamParts
-        Parts of both.
-
-    Returns
-    -------
-    StreamParts
-        The tasks, experiences and evaluation sets of the first, then those of the second.
-    """
+    """Let one stream follow another over the same table."""
     shift = len(first.tasks)
     return StreamParts(
         first.tasks + second.tasks,

@@ -16,22 +16,8 @@ _STEEPNESS = 10.0
 
 
 def blend(sizes: Sequence[int], visits: VisitPlan) -> Index:
-    """Mix experiences around their boundaries.
+    """Mix experiences around their boundaries: which row of the experiences laid end to end comes at each place.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Rows of each experience.
-    visits : VisitPlan
-        Window, shape and seed.
-
-    Returns
-    -------
-    ndarray of int64, shape (sum of sizes,)
-        Permutation: which row of the experiences laid end to end comes at each place.
-
-    Notes
-    -----
     A window of w rows lies around each boundary: w // 2 rows before it, the others after it. At t in the window, from 0
     to 1, the share of rows from before the boundary is 1 - p(t) on average, that of rows from after it p(t). Linear:
     p(t) = t. Sigmoid: p(t) = 1 / (1 + exp(-10 (t - 1/2))). A window that is longer than an experience spans several
@@ -65,20 +51,7 @@ def _blend_all(sizes: Sequence[int], visits: VisitPlan) -> Index:
 
 
 def require_window(sizes: Sequence[int], window: int) -> None:
-    """Refuse a window that is longer than an experience.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Rows of each experience.
-    window : int
-        Rows of the window.
-
-    Raises
-    ------
-    ValueError
-        If it is longer.
-    """
+    """Raise ValueError if a window is longer than an experience."""
     if min(sizes) < window:
         shortest = int(np.argmin(sizes))
         raise ValueError(

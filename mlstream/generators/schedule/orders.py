@@ -12,36 +12,14 @@ from mlstream.generators.schedule.visit_plan import VisitPlan
 
 
 def resolve_order(profiles: npt.ArrayLike, visits: VisitPlan) -> list[int]:
-    """Return the task of each experience.
+    """Return the task of each experience; each task comes as often as there are visits.
 
-    Parameters
-    ----------
-    profiles : array-like of shape (n_tasks, any)
-        What tasks are compared by.
-    visits : VisitPlan
-        Holds the order, or the rule and the seed of one.
-
-    Returns
-    -------
-    list of int
-        As many entries as tasks times visits; each task as often as there are visits.
-
-    Raises
-    ------
-    ValueError
-        If a given order names an unknown task, or visits one too often or too seldom.
-
-    Notes
-    -----
     "random" is a seeded permutation of the tasks. "similarity" (gradual change) starts at a random task and goes on to
     the task, of those not visited yet, whose profile has the greatest cosine with the one before; "dissimilarity"
     (sudden change) goes on to that with the least. All three are repeated once per visit. "interleaved" shuffles all
     visits together, so that tasks come back at irregular distances; no task follows itself unless it is the only one.
 
-    Examples
-    --------
-    >>> resolve_order([[1, 0], [0, 1], [1, 1]], VisitPlan(order="similarity"))
-    [2, 0, 1, 2, 0, 1]
+    Raises ValueError if a given order names an unknown task, or visits one too often or too seldom.
     """
     table = np.asarray(profiles, dtype=np.float64)
     n_tasks, n_visits = len(table), len(visits.learning_fractions)

@@ -18,24 +18,12 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Tasks and their rows in a table.
-
-    Parameters
-    ----------
-    tasks : tuple of Task
-        Names and signatures.
-    members : tuple of ndarray of int64
-        Rows of each task.
-    profiles : ndarray of shape (n_tasks, any)
-        What tasks are compared by, through the cosine: by default the means of their label vectors.
-    hides_labels : bool
-        Whether a learning row shows the labels of its task's signature only.
-    """
+    """Tasks and their rows in a table."""
 
     tasks: tuple[Task, ...]
-    members: tuple[Index, ...]
-    profiles: Floats
-    hides_labels: bool = False
+    members: tuple[Index, ...]  # rows of each task
+    profiles: Floats  # (n_tasks, any): what tasks are compared by, through the cosine
+    hides_labels: bool = False  # a learning row shows the labels of its task's signature only
 
     def __len__(self) -> int:
         return len(self.tasks)
@@ -62,30 +50,8 @@ def make_partition(
 ) -> Partition:
     """Name tasks whose rows are given, and compute the profiles that they are compared by.
 
-    Parameters
-    ----------
-    table : Dataset
-        Features and labels.
-    members : sequence of ndarray of int64
-        Rows of each task.
-    names : sequence of str, optional
-        Names of the tasks; by default "task-0", "task-1", ...
-    signatures : sequence of ndarray of bool, optional
-        Labels that can occur in each task; by default those that do, as far as labels are known.
-    profiles : ndarray of shape (n_tasks, any), optional
-        What tasks are compared by; by default the means of their label vectors.
-    hides_labels : bool
-        Whether a learning row shows the labels of its task's signature only.
-
-    Returns
-    -------
-    Partition
-        Tasks and rows.
-
-    Raises
-    ------
-    ValueError
-        If a task has no rows.
+    By default, names are "task-0", "task-1", ..., signatures hold the labels that occur in a task, as far as labels are
+    known, and profiles are the means of label vectors. Raises ValueError if a task has no rows.
     """
     names = names or [f"task-{index}" for index in range(len(members))]
     for name, rows in zip(names, members, strict=True):
@@ -108,20 +74,8 @@ def as_slice(rows: Index) -> Index | slice:
 
 
 def count_rows(parts: Sequence[Index]) -> int:
-    """Count the distinct rows of several parts of a table.
+    """Count the distinct rows of several parts of a table, at least one.
 
-    Parameters
-    ----------
-    parts : sequence of ndarray of int64
-        Rows; at least one part.
-
-    Returns
-    -------
-    int
-        How many there are; a row that comes twice counts once.
-
-    Examples
-    --------
     >>> count_rows([np.array([0, 2]), np.array([2, 5])])
     3
     """
@@ -131,19 +85,7 @@ def count_rows(parts: Sequence[Index]) -> int:
 def deal_rows(members: Sequence[Index], rows: Index, seed: int) -> list[Index]:
     """Deal rows that have no task of their own, in proportion to the tasks' sizes.
 
-    Parameters
-    ----------
-    members : sequence of ndarray of int64
-        Rows that each task has already.
-    rows : ndarray of int64
-        Rows to deal, such as those without any label.
-    seed : int
-        Source of everything random.
-
-    Returns
-    -------
-    list of ndarray of int64
-        Rows of each task, in ascending order.
+    Returns the rows of each task, in ascending order.
     """
     sizes = np.array([len(part) for part in members])
     chance = sizes if sizes.any() else np.ones(len(sizes))

@@ -15,34 +15,11 @@ from mlstream.streams.stream import Dataset, Index
 
 
 def split_tasks(table: Dataset, partition: Partition, visits: VisitPlan, *, shuffle: bool = True) -> list[list[Index]]:
-    """Split each task's rows into its learning parts and its evaluation set.
+    """Split each task's rows into its learning parts, in order, and its evaluation set, which comes last.
 
-    Parameters
-    ----------
-    table : Dataset
-        Labels, for stratified splits.
-    partition : Partition
-        Tasks and rows.
-    visits : VisitPlan
-        Fractions, stratification and seed.
-    shuffle : bool
-        Split at random. Without it, each task's rows are cut in their order; stratified splits, and those of tasks that
-        share rows, are always random.
-
-    Returns
-    -------
-    list of list of ndarray of int64
-        For each task, the rows of its learning parts in order, then those of its evaluation set.
-
-    Raises
-    ------
-    ValueError
-        If a part would be empty.
-
-    Notes
-    -----
     A row that belongs to several tasks plays the same part in all of them, so that no row is learnt in one task and
-    evaluated in another.
+    evaluated in another. Without `shuffle`, each task's rows are cut in their order; stratified splits, and those of
+    tasks that share rows, are always random. Raises ValueError if a part would be empty.
     """
     if partition.shares_rows:
         parts = _split_shared(table, partition, visits)
@@ -79,21 +56,7 @@ def _split_shared(table: Dataset, partition: Partition, visits: VisitPlan) -> li
 def split_evenly(rows: Index, strata: Index, sizes: Sequence[int], rng: np.random.Generator) -> list[Index]:
     """Split rows so that every part has its size, and its proportion of every stratum to within a row or so.
 
-    Parameters
-    ----------
-    rows : ndarray of int64
-        Rows to split.
-    strata : ndarray of int64
-        Stratum of each row.
-    sizes : sequence of int
-        Sizes of the parts; at most as many as there are rows.
-    rng : Generator
-        Source of everything random.
-
-    Returns
-    -------
-    list of ndarray of int64
-        Rows of each part, shuffled.
+    The rows of each part are shuffled. Sizes add up to at most the number of rows.
     """
     shuffled = rng.permutation(len(rows))
     by_stratum = rows[shuffled[np.argsort(strata[shuffled], kind="stable")]]

@@ -1,4 +1,4 @@
-"""How tasks are split, in which order they come, and how they give way to each other."""
+"""Split of tasks, their order, and how they give way to each other."""
 
 from __future__ import annotations
 
@@ -24,38 +24,18 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class VisitPlan:
-    """How tasks are split, in which order they come, and how they give way to each other.
+    """Split of tasks, their order, and how they give way to each other.
 
-    Parameters
-    ----------
-    learning_fractions : sequence of float
-        Share of each task's rows that each of its visits gets; one number per visit.
-    evaluation_fraction : float
-        Share of each task's rows that is held out.
-    order : sequence of int or {"random", "similarity", "dissimilarity", "interleaved"}, optional
-        Task of each experience, or the rule that gives it (see `resolve_order`); "random" by default.
-    stratified : bool
-        Spread every label set of a task evenly over its parts.
-    window : int
-        Rows around each boundary in which a task gives way to the next one; 0 is an abrupt boundary. More rows than an
-        experience has blend several tasks at a time.
-    shape : {"linear", "sigmoid"}
-        How the share of the next task rises in the window.
-    seed : int
-        Source of everything random.
-
-    Raises
-    ------
-    ValueError
-        If a fraction is not positive, they add up to more than 1, or an option is not one of its values.
+    Raises ValueError if a fraction is not positive, they add up to more than 1, or an option is not one of its values.
     """
 
-    learning_fractions: Sequence[float] = (0.35, 0.35)
-    evaluation_fraction: float = 0.30
+    learning_fractions: Sequence[float] = (0.35, 0.35)  # share of each task's rows that each of its visits gets
+    evaluation_fraction: float = 0.30  # share of each task's rows that is held out
+    # task of each experience, or a rule (see `resolve_order`); None: "random"
     order: Sequence[int] | OrderName | None = None
-    stratified: bool = False
-    window: int = 0
-    shape: Shape = "linear"
+    stratified: bool = False  # spread every label set of a task evenly over its parts
+    window: int = 0  # rows around each boundary in which tasks mix, several if it exceeds an experience; 0: abrupt
+    shape: Shape = "linear"  # how the share of the next task rises in the window
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -109,27 +89,8 @@ class VisitPlan:
 def part_sizes(n_rows: int, visits: VisitPlan) -> list[int]:
     """Return the sizes of a task's learning parts, then of its evaluation set.
 
-    Parameters
-    ----------
-    n_rows : int
-        Rows of the task.
-    visits : VisitPlan
-        Holds the fractions.
-
-    Returns
-    -------
-    list of int
-        Sizes; they add up to `n_rows` if the fractions add up to 1.
-
-    Notes
-    -----
-    The evaluation set is rounded up; what is left is cut at its cumulative shares, rounded down. These are the sizes of
-    the published streams.
-
-    Examples
-    --------
-    >>> part_sizes(474, VisitPlan())
-    [165, 166, 143]
+    They add up to `n_rows` if the fractions add up to 1. The evaluation set is rounded up; what is left is cut at its
+    cumulative shares, rounded down. These are the sizes of the published streams.
     """
     held_out = ceil(n_rows * visits.evaluation_fraction - _ROUNDING)
     learning = min(floor(n_rows * sum(visits.fractions) + _ROUNDING), n_rows) - held_out

@@ -21,21 +21,11 @@ _SAMPLE = 65536
 
 
 class ConceptFunctions(Protocol):
-    """A distribution of features with a place, and scores of labels: weighted sums over a description of each row.
+    """A distribution of features with a place, and scores of labels: weighted sums over a description of each row."""
 
-    Attributes
-    ----------
-    place : ndarray
-        Parameters of the distribution of the features, to begin with.
-    shares : ndarray of shape (n_parts,)
-        Mean square of each part of a row's description there; parts are uncorrelated up to their means.
-    partitions : bool
-        Whether a row's description is the one region that it lies in.
-    """
-
-    place: Floats
-    shares: Floats
-    partitions: bool
+    place: Floats  # initial parameters of the distribution of the features
+    shares: Floats  # (n_parts,): mean square there of each part of a description; parts are uncorrelated
+    partitions: bool  # the description of a row is the one region that it lies in
 
     def move(self, magnitude: float, rng: np.random.Generator) -> Floats:
         """Draw another place, the farther the greater the magnitude."""
@@ -50,13 +40,7 @@ class ConceptFunctions(Protocol):
 
 
 class Hyperplane:
-    """Uniform features; scores are linear.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of features.
-    """
+    """Uniform features; scores are linear."""
 
     partitions = False
 
@@ -83,15 +67,7 @@ class Hyperplane:
 
 
 class RandomTree(Hyperplane):
-    """Uniform features; a score belongs to a leaf of a tree with random splits.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of features.
-    rng : numpy.random.Generator
-        Source of the tree.
-    """
+    """Uniform features; a score belongs to a leaf of a tree with random splits."""
 
     partitions = True
 
@@ -125,15 +101,7 @@ class RandomTree(Hyperplane):
 
 
 class RandomRBF:
-    """Gaussian clusters of features; a score belongs to the region around the place where a cluster began.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of features.
-    rng : numpy.random.Generator
-        Source of the centres.
-    """
+    """Gaussian clusters of features; a score belongs to the region around the place where a cluster began."""
 
     partitions = True
 
@@ -170,22 +138,7 @@ class RandomRBF:
 
 
 def make_functions(kind: Kind, n_features: int, rng: np.random.Generator) -> ConceptFunctions:
-    """Make the functions of a kind.
-
-    Parameters
-    ----------
-    kind : {"hyperplane", "tree", "rbf"}
-        What labels depend on.
-    n_features : int
-        Number of features.
-    rng : numpy.random.Generator
-        Source of the tree or the centres.
-
-    Returns
-    -------
-    ConceptFunctions
-        The functions.
-    """
+    """Make the functions of a kind."""
     if kind == "hyperplane":
         return Hyperplane(n_features)
     return RandomTree(n_features, rng) if kind == "tree" else RandomRBF(n_features, rng)

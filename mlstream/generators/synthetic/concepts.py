@@ -25,36 +25,16 @@ N_SAMPLE_ROWS = 65536
 class ConceptParams:
     """Parameters of the labels, and of the differences between concepts.
 
-    Parameters
-    ----------
-    n_labels : int
-        Number of labels.
-    cardinality : float
-        Mean number of labels of a row.
-    imbalance : float
-        How many times more frequent the first label is than the last, at least 1; between them it falls geometrically.
-    dependence : float
-        Correlation in [0, 1] of the scores of any two labels.
-    noise : float
-        Share in (0, 1] of a score's variance that the features do not explain.
-    drift_in : sequence of {"P(X)", "P(Y|X)", "dependence"}
-        What differs between concepts.
-    magnitude : float
-        How much it differs, in [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range, or parameters contradict each other.
+    Raises ValueError if a parameter is out of its range, or parameters contradict each other.
     """
 
     n_labels: int = 8
-    cardinality: float = 2.0
-    imbalance: float = 1.0
-    dependence: float = 0.3
-    noise: float = 0.2
-    drift_in: Sequence[DriftTarget] = ("P(Y|X)",)
-    magnitude: float = 1.0
+    cardinality: float = 2.0  # mean number of labels of a row
+    imbalance: float = 1.0  # frequency of the first label divided by that of the last; geometric in between
+    dependence: float = 0.3  # correlation in [0, 1] of the scores of any two labels
+    noise: float = 0.2  # share in (0, 1] of a score's variance that the features do not explain
+    drift_in: Sequence[DriftTarget] = ("P(Y|X)",)  # what differs between concepts
+    magnitude: float = 1.0  # how much it differs, in [0, 1]
 
     def __post_init__(self) -> None:
         require_count(self.n_labels, "n_labels")
@@ -76,52 +56,19 @@ class ConceptParams:
 
 @dataclass(frozen=True, eq=False)
 class Concept:
-    """One distribution of features and labels.
+    """One distribution of features and labels."""
 
-    Parameters
-    ----------
-    place : ndarray
-        Parameters of P(X).
-    weights : ndarray of shape (n_parts, n_labels)
-        What makes scores of features.
-    thresholds : ndarray of shape (n_labels,)
-        Scores above which a label is there.
-    loadings : ndarray of shape (n_labels,)
-        Correlation of each label's disturbance with the one that all labels share.
-    """
-
-    place: Floats
-    weights: Floats
-    thresholds: Floats
-    loadings: Floats
+    place: Floats  # parameters of P(X)
+    weights: Floats  # (n_parts, n_labels): from parts of a description to scores
+    thresholds: Floats  # (n_labels,): scores above which a label is present
+    loadings: Floats  # (n_labels,): correlation of each label's disturbance with the shared one
 
 
 def label_shares(n_labels: int, cardinality: float, imbalance: float) -> Floats:
-    """Return the share of rows that each label is to have.
+    """Return the share of rows that each label is to have, in (0, 1).
 
-    Parameters
-    ----------
-    n_labels : int
-        Number of labels.
-    cardinality : float
-        What the shares add up to.
-    imbalance : float
-        The first share divided by the last; between them they fall geometrically.
-
-    Returns
-    -------
-    ndarray of shape (n_labels,)
-        Shares, each between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        If the first label would be in every row, or cardinality is not positive.
-
-    Examples
-    --------
-    >>> label_shares(3, 0.875, 4).tolist()
-    [0.5, 0.25, 0.125]
+    The shares add up to the cardinality and fall geometrically; the first divided by the last is the imbalance. Raises
+    ValueError if the first label would be in every row, or cardinality is not positive.
     """
     shares = np.geomspace(imbalance, 1, n_labels)
     most = float(shares.sum() / shares[0])
@@ -138,23 +85,7 @@ def make_concepts(
 ) -> tuple[ConceptFunctions, list[Concept]]:
     """Draw the functions of a kind, and concepts that use them.
 
-    Parameters
-    ----------
-    kind : {"hyperplane", "tree", "rbf"}
-        What labels depend on.
-    params : ConceptParams
-        What labels are like, and what differs between concepts.
-    n_features, n_concepts : int
-        Numbers of features and concepts.
-    seed : int
-        Source of everything random.
-
-    Returns
-    -------
-    functions : ConceptFunctions
-        Draws features, and scores labels.
-    concepts : list of Concept
-        The first has the place of the functions, and labels that all attract each other.
+    The first concept has the place of the functions, and labels that all attract each other.
     """
     require_choice(kind, "kind", KINDS)
     require_count(n_features, "n_features")
@@ -180,29 +111,10 @@ def draw_rows(
     n_rows: int,
     rng: np.random.Generator,
 ) -> tuple[Floats, Indicator]:
-    """Draw rows on the way from one concept to another.
+    """Draw rows on the way from one concept to another; twice the same concept is that concept.
 
-    Parameters
-    ----------
-    functions : ConceptFunctions
-        Draws features, and scores labels.
-    way : tuple of two Concept
-        Where it begins and ends; twice the same concept is that concept.
-    progress : float or ndarray of shape (n_rows, 1)
-        How far on the way each row is, from 0 to 1.
-    noise : float
-        Share of a score's variance that the features do not explain.
-    n_rows : int
-        How many rows.
-    rng : numpy.random.Generator
-        Source of everything random.
-
-    Returns
-    -------
-    X : ndarray of shape (n_rows, n_features)
-        Features.
-    Y : ndarray of uint8, shape (n_rows, n_labels)
-        Labels.
+    `progress` is how far on the way each row is, from 0 to 1: a number or shape (n_rows, 1). `noise` is the share of a
+    score's variance that the features do not explain.
     """
     before, after = way
     X = functions.draw(n_rows, before.place, after.place, progress, rng)
@@ -220,18 +132,7 @@ def draw_rows(
 
 
 def changes_between(before: Concept, after: Concept) -> list[DriftTarget]:
-    """List what differs between two concepts.
-
-    Parameters
-    ----------
-    before, after : Concept
-        The concepts.
-
-    Returns
-    -------
-    list of {"P(X)", "P(Y|X)", "dependence"}
-        What differs; nothing if they are the same.
-    """
+    """List what differs between two concepts; nothing if they are the same."""
     pairs: dict[DriftTarget, tuple[Floats, Floats]] = {
         "P(X)": (before.place, after.place),
         "P(Y|X)": (before.weights, after.weights),

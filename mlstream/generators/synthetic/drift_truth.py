@@ -18,23 +18,10 @@ Pattern = Literal["abrupt", "gradual", "incremental"]
 def list_drifts(
     concepts: Sequence[Concept], path: Sequence[int], sizes: Sequence[int], pattern: Pattern, window: int
 ) -> list[DriftCard]:
-    """List the drifts at the boundaries of a stream.
+    """List the drifts at the boundaries of a stream; a boundary between equal concepts is not a drift.
 
-    Parameters
-    ----------
-    concepts : sequence of Concept
-        The concepts.
-    path, sizes : sequence of int
-        Concept and number of rows of each experience.
-    pattern : {"abrupt", "gradual", "incremental"}
-        How one concept gives way to the next.
-    window : int
-        In how many rows it does.
-
-    Returns
-    -------
-    list of DriftCard
-        A boundary between equal concepts is no drift.
+    `path` and `sizes` hold the concept and the number of rows of each experience; one concept gives way to the next
+    within `window` rows.
     """
     ends = np.cumsum(sizes).tolist()
     drifts = []
@@ -58,17 +45,8 @@ def list_drifts(
 def carry_drifts(stream: Stream, experiences: Sequence[Experience]) -> list[DriftCard]:
     """Find the drifts of a stream again after rows were moved, left out or repeated.
 
-    Parameters
-    ----------
-    stream : Stream
-        The stream before.
-    experiences : sequence of Experience
-        Its experiences afterwards.
-
-    Returns
-    -------
-    list of DriftCard
-        From the first row that is not surely of the task before to the last one that is not surely of the task after.
+    A drift spans the first row that is not surely of the task before to the last one that is not surely of the task
+    after.
     """
     if not stream.card.drifts:
         return []

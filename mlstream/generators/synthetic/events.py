@@ -23,21 +23,11 @@ _THREAT_RATE = 6.0
 
 
 class _Profile(NamedTuple):
-    """The flows of a threat, or of ordinary work.
+    """The flows of a threat, or of ordinary work."""
 
-    Parameters
-    ----------
-    services : tuple of float
-        Share of each service.
-    bytes_log : float
-        Mean of the natural logarithm of the number of bytes.
-    seconds_log : float
-        The same of the duration in seconds.
-    """
-
-    services: tuple[float, ...]
-    bytes_log: float
-    seconds_log: float
+    services: tuple[float, ...]  # share of each service
+    bytes_log: float  # mean of the natural logarithm of the number of bytes
+    seconds_log: float  # the same of the duration
 
 
 _WORK = _Profile((0.55, 0.25, 0.08, 0.06, 0.06), 7.5, 0.0)

@@ -162,24 +162,10 @@ def multiplier_rows(
 
 
 def possible_labels(weights: Floats, threshold: float) -> Mask:
-    """Tell which labels can pass the threshold when features lie in [0, 1].
+    """Tell which labels can pass the threshold when features lie in [0, 1]: the signature of a task, (n_labels,).
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n_labels,) or (n_labels, n_features)
-        Multipliers of one task.
-    threshold : float
-        What a weighted feature, or sum of features, must be greater than.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_labels,)
-        The signature.
-
-    Examples
-    --------
-    >>> possible_labels(np.array([1.0, 0.5, 0.0]), 0.5).tolist()
-    [True, False, False]
+    `weights` are the multipliers of the task, (n_labels,) or (n_labels, n_features). A weighted feature, or sum of
+    features, must be greater than the threshold.
     """
     positive = np.maximum(weights, 0)
     return np.asarray((positive if weights.ndim == 1 else positive.sum(axis=1)) > threshold)

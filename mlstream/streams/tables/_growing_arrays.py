@@ -12,15 +12,7 @@ Cells: TypeAlias = npt.NDArray[np.float64] | sparse.csr_array
 
 
 class Growing:
-    """An array that takes more rows at its end, where the system can in place.
-
-    Parameters
-    ----------
-    dtype : dtype
-        Its type.
-    *row_shape : int
-        The shape of one row; nothing for a 1-D array.
-    """
+    """An array that takes more rows, of shape `row_shape`, at its end, where the system can in place."""
 
     def __init__(self, dtype: npt.DTypeLike, *row_shape: int) -> None:
         self._array: npt.NDArray[Any] = np.empty((0, *row_shape), dtype)
@@ -89,12 +81,7 @@ class GrowingSparse:
 class GrowingTable:
     """A table that is a CSR matrix while most of its rows were given as one and few enough cells are stored.
 
-    Parameters
-    ----------
-    width : int
-        Number of columns.
-    sparse_below : float
-        The share of stored cells from which on the table is dense, however its rows are given.
+    From the share `sparse_below` of stored cells on, it is dense, however its rows are given.
     """
 
     def __init__(self, width: int, *, sparse_below: float = np.inf) -> None:

@@ -13,15 +13,9 @@ from scipy import sparse
 
 @dataclass(frozen=True, eq=False)
 class Stacked:
-    """Arrays one below the other, which need not be joined in memory to be written.
+    """Arrays one below the other, which need not be joined in memory to be written."""
 
-    Parameters
-    ----------
-    parts : sequence of ndarray
-        The arrays, of one type and width, at least one.
-    """
-
-    parts: Sequence[npt.NDArray[Any]]
+    parts: Sequence[npt.NDArray[Any]]  # of one type and width, at least one
 
     @property
     def shape(self) -> tuple[int, ...]:

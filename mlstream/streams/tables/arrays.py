@@ -23,33 +23,11 @@ def tabulate(
 ) -> Table:
     """Put columns side by side as a table, which `part` divides into features and labels.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names of the columns.
-    columns : sequence of array-like
-        Their values, as many each: numbers, booleans or strings; None, NaN, NaT and NA are missing values.
-    title : str
-        What errors call the table; its rows are numbered from 1.
-    reading : ReadingCard
-        Under any `missing` but "error", words such as NA are missing values, too.
-
-    Returns
-    -------
-    Table
-        Booleans, and columns of the words true and false or yes and no, are 0 and 1; other words are nominal columns,
-        their values in alphabetical order.
-
-    Raises
-    ------
-    FormatError
-        If names repeat, or a column holds dates, infinity, or more different words than columns of words may.
-
-    Examples
-    --------
-    >>> table = tabulate(["a", "c", "y"], [[0.5, None], ["red", "blue"], [True, False]], "frame")
-    >>> table.columns[1].values, table.cells.tolist()
-    (('blue', 'red'), [[0.5, 1.0, 1.0], [nan, 0.0, 0.0]])
+    Columns hold numbers, booleans or strings; None, NaN, NaT and NA are missing values and, under any `missing` but
+    "error", so are words such as NA. Booleans, and columns of the words true and false or yes and no, are 0 and 1;
+    other words are nominal columns, their values in alphabetical order. Errors call the table `title` and number its
+    rows from 1. Raises FormatError if names repeat, or a column holds dates, infinity, or more different words than
+    columns of words may.
     """
     path = Path(title)
     if not names or len(set(names)) < len(names):

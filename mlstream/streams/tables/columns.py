@@ -45,27 +45,7 @@ class Parted(NamedTuple):
 
 
 def make_reading(missing: str = "error", categories: str | None = None, separator: str | None = None) -> ReadingCard:
-    """Check the options for columns that are to become features.
-
-    Parameters
-    ----------
-    missing : {"error", "drop", "mean", "indicator", "keep"}
-        What becomes of missing values of features.
-    categories : {"one-hot", "ordinal"} or None
-        What becomes of columns of words.
-    separator : str or None
-        The character that separates the cells of a CSV file.
-
-    Returns
-    -------
-    ReadingCard
-        The options.
-
-    Raises
-    ------
-    ValueError
-        If one of them is not one of these.
-    """
+    """Check the options for columns that are to become features; raise ValueError if one is not among its values."""
     if missing not in get_args(Missing):
         raise ValueError(f"missing must be one of {', '.join(get_args(Missing))}. Got {missing!r} instead.")
     if categories is not None and categories not in get_args(Categories):
@@ -85,30 +65,15 @@ def part(table: Table, labels: Sequence[int], reading: ReadingCard = BY_DEFAULT)
 
 
 def part_all(tables: Iterable[Table], labels: Sequence[int], reading: ReadingCard = BY_DEFAULT) -> Parted:
-    """Part tables of the same columns, one below the other, into features and labels.
+    """Part tables of the same columns, at least one, into features and labels; each is dropped before the next.
 
-    Parameters
-    ----------
-    tables : iterable of Table
-        The tables, at least one; each is dropped before the next is taken.
-    labels : sequence of int
-        Indices of the label columns, in the order wanted.
-    reading : ReadingCard
-        What becomes of missing values and of columns of words. One 0/1 feature per value is called ``name=value``, one
-        that marks missing values ``name is missing``; the latter come last.
+    `labels` are indices of columns in the order wanted. X is a CSR matrix if most tables are and less than a quarter of
+    X is stored, else dense. A missing value of a label is an unknown label. One 0/1 feature per value is called
+    ``name=value``, one that marks missing values ``name is missing``; the latter come last.
 
-    Returns
-    -------
-    Parted
-        X is a CSR matrix if most tables are and less than a quarter of X is stored, else dense. A missing value of a
-        label is an unknown label.
-
-    Raises
-    ------
-    FormatError
-        If a label column holds anything but 0, 1 and missing values, a feature has a missing value, or none but missing
-        ones where their mean is asked for, or its values are words that the file does not declare, unless `reading`
-        says what becomes of them.
+    Raises FormatError if a label column holds anything but 0, 1 and missing values, a feature has a missing value, or
+    none but missing ones where their mean is asked for, or its values are words that the file does not declare, unless
+    `reading` says what becomes of them.
     """
     first, tables = peek(tables)
     features = np.setdiff1d(np.arange(len(first.columns)), labels).tolist()
@@ -135,22 +100,7 @@ def part_all(tables: Iterable[Table], labels: Sequence[int], reading: ReadingCar
 
 
 def require_complete(table: Table, columns: Sequence[int], way_out: str = "") -> None:
-    """Refuse columns that have a missing value.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    columns : sequence of int
-        Indices of the columns.
-    way_out : str
-        What the message is to end with.
-
-    Raises
-    ------
-    FormatError
-        The message names the line and the column.
-    """
+    """Raise FormatError, with line and column, if columns have a missing value; `way_out` ends the message."""
     missing = _find_missing(table, columns)
     if not missing.any():
         return

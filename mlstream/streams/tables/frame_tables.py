@@ -16,27 +16,10 @@ from mlstream.streams.tables.table import Column, Table, nominal
 
 
 def tabulate_frame(frame: Any, title: str, reading: ReadingCard) -> Table:
-    """Read a data frame as a table.
+    """Read a data frame as a table, as `tabulate` does; errors call it `title` and number its rows from 1.
 
-    Parameters
-    ----------
-    frame : frame
-        A frame of pandas, polars and others.
-    title : str
-        What errors call the frame; its rows are numbered from 1.
-    reading : ReadingCard
-        The options for columns that are to become features.
-
-    Returns
-    -------
-    Table
-        As `tabulate` returns it. Columns that declare their values in an order (ordered categories of pandas, enums of
-        polars) are nominal, with these values.
-
-    Raises
-    ------
-    FormatError
-        If a column can be no feature and no label: dates, infinity, lists, free text.
+    Columns that declare their values in an order (ordered categories of pandas, enums of polars) are nominal, with
+    these values. Raises FormatError if a column can be no feature and no label: dates, infinity, lists, free text.
     """
     columns = list(iter_columns(frame))
     for column in columns:

@@ -35,22 +35,9 @@ class LabelColumns(NamedTuple):
 
 
 def normalise_rule(rule: LabelRule) -> PlainRule:
-    """Convert a label rule to the form that cards hold.
+    """Convert a label rule of `load_dataset` to the form that cards hold; a path of an .xml file becomes a string.
 
-    Parameters
-    ----------
-    rule : int, sequence of str, path or None
-        What `load_dataset` takes.
-
-    Returns
-    -------
-    int, tuple of str, str or None
-        A number of columns, names, the path of an .xml file, or nothing.
-
-    Raises
-    ------
-    ValueError
-        If it is not one of these.
+    Raises ValueError if it is not a rule.
     """
     if rule is None or isinstance(rule, Integral):
         return None if rule is None else int(rule)
@@ -66,28 +53,12 @@ def normalise_rule(rule: LabelRule) -> PlainRule:
 
 
 def choose_labels(table: Table, rule: PlainRule, card: StreamCard | None = None) -> LabelColumns:
-    """Tell labels from features.
+    """Tell labels from features: indices in the order of the file, or of the names given, and parents of a hierarchy.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    rule : int, tuple of str, str or None
-        The first n, or the last n if negative; names; MULAN's .xml file; or None: they are those of the card, else
-        the outputs of a KEEL file, else those of the .xml file of the same name beside the table (for ``x-train`` and
-        ``x-test``, also ``x.xml``), with which ``-C n`` in the title must agree, else of ``-C n``.
-    card : StreamCard, optional
-        The card of the file, if it has one.
-
-    Returns
-    -------
-    LabelColumns
-        Indices in the order of the file, or of the names given; and child -> parent of a hierarchy.
-
-    Raises
-    ------
-    FormatError
-        If the rule does not fit the table, nothing determines which columns are labels, or title and .xml disagree.
+    The rule is the first n, or the last n if negative; names; MULAN's .xml file; or None: they are those of the card,
+    else the outputs of a KEEL file, else those of the .xml file of the same name beside the table (for ``x-train`` and
+    ``x-test``, also ``x.xml``), with which ``-C n`` in the title must agree, else of ``-C n``. Raises FormatError if
+    the rule does not fit the table, nothing determines which columns are labels, or title and .xml disagree.
     """
     chosen = _find_rule(table, card) if rule is None else _apply(table, rule)
     if not 0 < len(chosen.indices) < len(table.columns):

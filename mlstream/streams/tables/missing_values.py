@@ -14,26 +14,9 @@ from mlstream.streams.stream import Features
 
 
 def fill_means(X: Features, names: Sequence[str], path: Path) -> Features:
-    """Write the mean of its column for each missing value.
+    """Replace each NaN in X by the mean of its column, in place; what a CSR matrix does not store is 0, and counts.
 
-    Parameters
-    ----------
-    X : ndarray or csr_array of float64, shape (n_samples, n_features)
-        Features, NaN where a value is missing; changed in place.
-    names : sequence of str
-        Names of the features, for errors.
-    path : Path
-        The file, for errors.
-
-    Returns
-    -------
-    ndarray or csr_array of shape (n_samples, n_features)
-        `X`. What a CSR matrix does not store is 0, and counts in the mean.
-
-    Raises
-    ------
-    FormatError
-        If a column has missing values only.
+    Raises FormatError, with the name of the feature, if a column has missing values only.
     """
     incomplete = _incomplete(X)
     n_missing, sums = _count_missing(X, incomplete)
@@ -51,24 +34,10 @@ def fill_means(X: Features, names: Sequence[str], path: Path) -> Features:
 
 
 def mark_missing(X: Features, columns: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Features]:
-    """Mark the missing values of some columns.
+    """Return the positions, among `columns`, of those with a missing value, and a 0/1 column of marks for each.
 
-    Parameters
-    ----------
-    X : ndarray or csr_array of float64, shape (n_samples, n_features)
-        Features, NaN where a value is missing.
-    columns : ndarray of int64
-        Indices of the columns to look at.
+    The marks are a CSR matrix if X is one.
 
-    Returns
-    -------
-    marked : ndarray of int64
-        Positions, among `columns`, of those with a missing value.
-    marks : ndarray or csr_array of float64, shape (n_samples, n_marked)
-        1 where a value is missing, else 0; a CSR matrix if X is one.
-
-    Examples
-    --------
     >>> marked, marks = mark_missing(np.array([[1, np.nan], [2, 3]]), np.array([0, 1]))
     >>> marked.tolist(), marks.tolist()
     ([1], [[1.0], [0.0]])

@@ -27,22 +27,9 @@ class Labels(NamedTuple):
 
 
 def read_labels(path: Path) -> Labels:
-    """Read a label file.
+    """Read all names of a label file in its order, and the parent of each nested label.
 
-    Parameters
-    ----------
-    path : Path
-        The XML file.
-
-    Returns
-    -------
-    Labels
-        All names in the order of the file, and the parent of each nested label.
-
-    Raises
-    ------
-    FormatError
-        If the file is not MULAN's XML, or names a label twice.
+    Raises FormatError if the file is not MULAN's XML, or names a label twice.
     """
     pairs = _parse(path)
     names = tuple(name for name, _ in pairs)
@@ -53,20 +40,7 @@ def read_labels(path: Path) -> Labels:
 
 
 def format_labels(names: Sequence[str], parents: Mapping[str, str]) -> str:
-    """Write the content of a label file.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The labels.
-    parents : mapping of str to str
-        Label hierarchy: child -> parent.
-
-    Returns
-    -------
-    str
-        XML, in which children are nested in their parents.
-    """
+    """Write the content of a label file: XML, in which children are nested in their parents."""
     lines = _format([name for name in names if name not in parents], _group_children(names, parents))
     return "\n".join([_HEAD, *lines, "</labels>", ""])
 

@@ -41,33 +41,15 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows as they stand in a file.
+    """Rows as they stand in a file."""
 
-    Parameters
-    ----------
-    path : Path
-        The file, for errors.
-    columns : tuple of Column
-        The columns, in the order of the file.
-    cells : ndarray or csr_array of float64, shape (n_rows, n_columns)
-        Numbers, and indices of values in coded columns; NaN where a value is missing.
-    lines : ndarray of int64, shape (n_rows,)
-        The line of each row, from 1; the row itself where there are no lines.
-    relation : str
-        The title; empty where a format has none.
-    label_names : tuple of str
-        Names of the columns that the file itself says are labels; empty where it does not.
-    unit : {"line", "row"}
-        What `lines` counts, for errors.
-    """
-
-    path: Path
+    path: Path  # for errors
     columns: tuple[Column, ...]
-    cells: Cells
-    lines: npt.NDArray[np.int64]
-    relation: str = ""
-    label_names: tuple[str, ...] = ()
-    unit: str = "line"
+    cells: Cells  # numbers, and indices of values in coded columns; NaN where a value is missing
+    lines: npt.NDArray[np.int64]  # the line of each row, from 1; the row itself where there are no lines
+    relation: str = ""  # the title; empty where a format has none
+    label_names: tuple[str, ...] = ()  # columns that the file itself says are labels
+    unit: str = "line"  # what `lines` counts, for errors
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,8 +75,6 @@ def nominal(name: str, values: Sequence[str]) -> Column:
 def to_number(text: str) -> float | None:
     """Read a finite number as programs write it; None for anything else, such as ``1_000``, ``nan`` or ``٣``.
 
-    Examples
-    --------
     >>> to_number("-1.5e3"), to_number("1_000"), to_number("blue")
     (-1500.0, None, None)
     """

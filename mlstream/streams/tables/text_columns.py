@@ -34,16 +34,8 @@ class TextColumn(NamedTuple):
 class Words:
     """The different texts of one column, gathered from its cells.
 
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    path : Path
-        The file, for errors.
-    takes_missing : bool
-        Whether words such as NA are missing values; otherwise they are refused.
-    unit : {"line", "row"}
-        What numbers count, for errors.
+    Without `takes_missing`, words for missing values such as NA are refused; with it, they are missing values. Errors
+    number cells by `unit`: "line" or "row".
     """
 
     def __init__(self, name: str, path: Path, *, takes_missing: bool, unit: str = "line") -> None:
@@ -73,10 +65,8 @@ class Words:
     def settle(self) -> TextColumn | None:
         """Return how the column is read; None if all cells are numbers.
 
-        Raises
-        ------
-        FormatError
-            If the column holds dates, decimal commas, words for missing values that are not taken, or too many words.
+        Raises FormatError if the column holds dates, decimal commas, words for missing values that are not taken, or
+        too many words.
         """
         if self._first is None:
             return None
@@ -125,10 +115,8 @@ def read_cells(cells: Iterable[str], codes: Mapping[str, float] | None, *, takes
 
 
 def read_cell(text: str, codes: Mapping[str, float] | None, *, takes_missing: bool) -> float | None:
-    """Read one cell.
+    """Read one cell; return None if it is neither a number nor one of the words of its column.
 
-    Examples
-    --------
     >>> read_cell("2.5", None, takes_missing=False), read_cell(" red", {"red": 1.0}, takes_missing=False)
     (2.5, 1.0)
     >>> read_cell("NA", None, takes_missing=False), read_cell("NA", None, takes_missing=True)

@@ -71,48 +71,20 @@ class Shape(NamedTuple):
 
 
 class AdaptiveTree(NamedTuple):
-    """A tree; column `n_labels` of counts stands for rows without a label, column `n_labels` + 1 for all rows.
+    """A tree; column `n_labels` of counts stands for rows without a label, column `n_labels` + 1 for all rows."""
 
-    Attributes
-    ----------
-    nodes : structured ndarray
-        Places of type `NODE`.
-    counts : ndarray of shape (n_places, n_labels + 2)
-        Weight of each label in each node, `ABSENT` where it has never been counted.
-    windows : Windows
-        An ADWIN for each node.
-    slots : structured ndarray
-        Places of type `SLOT`, what leaves learn.
-    observed : ndarray of shape (n_slots, n_labels + 2)
-        Weight that each observer has observed.
-    moments : ndarray of shape (n_slots, n_labels + 2, 4, n_features)
-        Mean, squared deviations, lowest and highest value of each feature.
-    coefs : ndarray of shape (n_slots, n_features + 1, n_models * n_labels)
-        Logistic regressions, intercepts last.
-    rows : ndarray of shape (n_slots, window, n_features)
-        The last rows of each leaf, as a ring.
-    labels : uint8 ndarray of shape (n_slots, window + 1, n_labels)
-        Their labels; the last line holds the first label set of the leaf.
-    ranks : ndarray of shape (n_slots, window)
-        Numbers of their label sets, in the order in which the leaf saw them first.
-    sets : structured ndarray
-        Hash table of the label sets that each leaf has seen.
-    state : structured ndarray of shape (1,)
-        One `STATE`.
-    """
-
-    nodes: Array
-    counts: Array
-    windows: Windows
-    slots: Array
-    observed: Array
-    moments: Array
-    coefs: Array
-    rows: Array
-    labels: Array
-    ranks: Array
-    sets: Array
-    state: Array
+    nodes: Array  # places of type `NODE`
+    counts: Array  # (n_places, n_labels + 2): weight of each label, `ABSENT` where it has never been counted
+    windows: Windows  # an ADWIN for each node
+    slots: Array  # places of type `SLOT`, what leaves learn
+    observed: Array  # (n_slots, n_labels + 2): weight that each observer has observed
+    moments: Array  # (n_slots, n_labels + 2, 4, n_features): mean, squared deviations, lowest, highest value
+    coefs: Array  # (n_slots, n_features + 1, n_models * n_labels): logistic regressions, intercepts last
+    rows: Array  # (n_slots, window, n_features): the last rows of each leaf, as a ring
+    labels: Array  # uint8, (n_slots, window + 1, n_labels): theirs; the last line is the first label set of the leaf
+    ranks: Array  # (n_slots, window): of their label sets, in the order in which the leaf saw them first
+    sets: Array  # hash table of the label sets that each leaf has seen
+    state: Array  # (1,): a `STATE`
 
 
 def new_tree(shape: Shape, seed: int, max_bytes: float) -> AdaptiveTree:

@@ -46,34 +46,16 @@ class Chunk(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for the work on a row, so that compiled loops own no arrays.
+    """Room for the work on a row, so that compiled loops own no arrays."""
 
-    Attributes
-    ----------
-    votes : ndarray of shape (n_kept, n_labels, 2)
-        Votes of the leaves that were asked last for the row at hand.
-    owners : ndarray of shape (n_kept + 1,)
-        Their nodes, and how many leaves were asked.
-    logits : ndarray of shape (n_models * n_labels,)
-        Logits, then gradients, of all regressions of a leaf.
-    filled : ndarray of shape (n_features + 1,)
-        Columns of the row that are not 0, and last their number.
-    distances, places : ndarray of shape (n_neighbors + 1,)
-        The nearest rows so far.
-    repeats : ndarray of shape (n_models,)
-        How often each regression learns the row.
-    sides : ndarray of shape (2, n_labels + 2)
-        Weights on both sides of a threshold.
-    """
-
-    votes: Array
-    owners: Array
-    logits: Array
-    filled: Array
-    distances: Array
-    places: Array
-    repeats: Array
-    sides: Array
+    votes: Array  # (n_kept, n_labels, 2): of the leaves that were asked last for the row at hand
+    owners: Array  # (n_kept + 1,): their nodes, and how many leaves were asked
+    logits: Array  # (n_models * n_labels,): logits, then gradients, of all regressions of a leaf
+    filled: Array  # (n_features + 1,): columns of the row that are not 0, and last their number
+    distances: Array  # (n_neighbors + 1,): of the nearest rows so far
+    places: Array  # (n_neighbors + 1,): the nearest rows so far
+    repeats: Array  # (n_models,): how often each regression learns the row
+    sides: Array  # (2, n_labels + 2): weights on both sides of a threshold
 
 
 @njit(**HOT)

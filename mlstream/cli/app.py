@@ -11,7 +11,7 @@ from typer import Abort
 
 from mlstream._version import __version__
 from mlstream.cli import compiling, detecting, generate, listing, perturb, publishing, running, synthesise
-from mlstream.cli.challenge.commands import commands as challenge
+from mlstream.cli.challenge import commands as challenge
 from mlstream.cli.convert import convert
 from mlstream.cli.datasets import datasets
 from mlstream.cli.inspect import inspect

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import typer
 
-from mlstream.cli.challenge.commands import creation, organiser, serving, team
+from mlstream.cli.challenge import creation, organiser, serving, team
 
 app = typer.Typer(
     help="Host a challenge on environments that nobody has seen, or take part in one.", no_args_is_help=True

@@ -98,8 +98,8 @@ def demo(
     ] = None,
 ) -> None:
     """Play a challenge of 12 synthetic environments through: five teams, rankings and a page."""
-    from mlstream.cli.challenge.commands.demo import run_challenge_demo
-    from mlstream.cli.challenge.commands.organiser import show_ranking
+    from mlstream.cli.challenge.demo import run_challenge_demo
+    from mlstream.cli.challenge.organiser import show_ranking
 
     ranking, page = run_challenge_demo(output, seed=seed)
     show_ranking(ranking)

@@ -23,7 +23,7 @@ import typer
 from mlstream import load_dataset, publish, run_campaign, save
 from mlstream.challenge.engine import Challenge
 from mlstream.cli import app, main
-from mlstream.cli.challenge.commands import demo as challenge_demo
+from mlstream.cli.challenge import demo as challenge_demo
 from mlstream.cli.usage_errors import _commands
 from mlstream.data.event_files import write_events
 from mlstream.generators import environment_stream, synthetic_events, task_stream

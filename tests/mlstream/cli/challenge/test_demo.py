@@ -4,7 +4,7 @@ import pytest
 
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.scoring.ranking import FinalRanking
-from mlstream.cli.challenge.commands import demo as challenge_demo
+from mlstream.cli.challenge import demo as challenge_demo
 from tests.mlstream.challenge.challenges import make_challenge
 from tests.mlstream.cli.commands import invoke
 

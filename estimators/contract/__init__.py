@@ -1,1 +1,1 @@
-"""What every learner keeps: the base class, targets, unknown and new labels, locks, seeds and types."""
+"""The contract of a learner: base class, targets, unknown and new labels, locks, and seeds."""

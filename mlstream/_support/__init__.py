@@ -1,1 +1,1 @@
-"""What every room may use: files, memory, text formats and messages of errors."""
+"""Helpers of every room: files, memory, text formats, and messages of errors."""

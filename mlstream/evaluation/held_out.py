@@ -21,10 +21,19 @@ from metrics import (
 from mlstream._support.mapped import slices
 from mlstream.evaluation.label_space import CountedLabels
 from mlstream.evaluation.learner_base import Learner
-from mlstream.evaluation.named_scores import Metrics, score_sums, sum_rows
 from mlstream.evaluation.pools import add_counts, count_known, pooled_ba_macro
 from mlstream.evaluation.predictions import Floats, Predictions, no_predictions
-from mlstream.evaluation.scoring import CORE_METRICS, Scored, count_known_only, join_scored, score_tallies, tally
+from mlstream.evaluation.scoring import (
+    CORE_METRICS,
+    Metrics,
+    Scored,
+    count_known_only,
+    join_scored,
+    score_sums,
+    score_tallies,
+    sum_rows,
+    tally,
+)
 from mlstream.evaluation.settings import OneClass
 from mlstream.streams.card_model import StreamCard
 from mlstream.streams.stream import EvaluationSet, Mask, Stream

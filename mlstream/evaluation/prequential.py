@@ -8,10 +8,19 @@ from typing import NamedTuple
 import numpy as np
 
 from mlstream.evaluation.anytime import AnytimeScores
-from mlstream.evaluation.named_scores import Metrics, NamedSums, sum_rows
 from mlstream.evaluation.no_change import Mistakes, NoChangePredictor, NoChangeSums
 from mlstream.evaluation.predictions import Floats
-from mlstream.evaluation.scoring import CORE_METRICS, CumulativeSums, Scored, Tally, join_scored, tally
+from mlstream.evaluation.scoring import (
+    CORE_METRICS,
+    CumulativeSums,
+    Metrics,
+    NamedSums,
+    Scored,
+    Tally,
+    join_scored,
+    sum_rows,
+    tally,
+)
 from mlstream.evaluation.settings import OneClass
 from mlstream.records.run_record import Curve, to_score
 

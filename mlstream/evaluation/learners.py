@@ -16,9 +16,8 @@ from estimators.contract.new_labels import grows
 from estimators.contract.seeding import clone_with_seed
 from estimators.contract.unknown_labels import refuse_unknown
 from mlstream._support.mapped import plain
-from mlstream.evaluation.first_rows import forget
 from mlstream.evaluation.label_space import mask_rows, shows_task_at_prediction
-from mlstream.evaluation.learner_base import Learner, takes_task_to_predict
+from mlstream.evaluation.learner_base import Learner, forget, takes_task_to_predict
 from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings

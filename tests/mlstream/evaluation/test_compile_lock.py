@@ -2,9 +2,8 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
+from multiprocessing import get_context
 
 import pytest
 
@@ -12,13 +11,7 @@ from mlstream.evaluation.compile_lock import compile_lock
 
 # Long enough for the busiest machine: only a turn that is not given up takes as long.
 TIMEOUT_S = 120.0
-HOLD = """
-import sys, time
-from mlstream.evaluation.compile_lock import compile_lock
-with compile_lock(sys.argv[1]):
-    print("held", flush=True)
-    time.sleep(600)
-"""
+FORK = get_context("fork")
 
 
 @pytest.fixture
@@ -29,13 +22,22 @@ def name(monkeypatch, tmp_path):
     return f"of test {os.getpid()}"
 
 
+def hold(name, held):
+    with compile_lock(name):
+        held.set()
+        signal.pause()
+
+
 @pytest.fixture
 def holder(name):
     """Give a process that holds the turn."""
-    with subprocess.Popen([sys.executable, "-c", HOLD, name], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout.readline() == "held\n"
-        yield process
-        process.kill()
+    held = FORK.Event()
+    process = FORK.Process(target=hold, args=(name, held))
+    process.start()
+    assert held.wait(TIMEOUT_S)
+    yield process
+    process.kill()
+    process.join()
 
 
 def seconds_to_enter(name, timeout_s):
@@ -44,14 +46,16 @@ def seconds_to_enter(name, timeout_s):
         return time.monotonic() - began
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_turn_is_waited_for_but_not_for_ever(holder, name):
     assert seconds_to_enter(name, 0.5) >= 0.5
     assert seconds_to_enter(f"{name} else", TIMEOUT_S) < TIMEOUT_S
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_process_that_is_killed_gives_up_its_turn(holder, name):
-    holder.send_signal(signal.SIGKILL)
-    holder.wait()
+    holder.kill()
+    holder.join()
     assert seconds_to_enter(name, TIMEOUT_S) < TIMEOUT_S
 
 

@@ -15,11 +15,10 @@ from metrics.detection import match_alarms
 from mlstream.evaluation.drifts import true_drifts
 from mlstream.evaluation.label_space import resolve_label_space
 from mlstream.evaluation.learners import fresh
-from mlstream.evaluation.mistakes import mistakes_along
 from mlstream.evaluation.provenance import describe_machine, installed_versions, plain_repr, to_json
 from mlstream.evaluation.run import RowProgress
 from mlstream.evaluation.settings import DetectionOptions, Errors, LabelSpace, Settings, require_seed
-from mlstream.evaluation.watching import Watcher, fresh_detector
+from mlstream.evaluation.watching import Watcher, fresh_detector, mistakes_along
 from mlstream.evaluation.wrapping import wrapped_as
 from mlstream.publishing.named_streams import StreamLike, as_stream
 from mlstream.records.detection_record import Alarm, Detection, TrueDrift

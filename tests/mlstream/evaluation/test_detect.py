@@ -15,9 +15,8 @@ from mlstream import detect
 from mlstream.evaluation.detect import SeededLearner, detect_all
 from mlstream.evaluation.drifts import true_drifts
 from mlstream.evaluation.learners import fresh
-from mlstream.evaluation.mistakes import mistakes_along
 from mlstream.evaluation.settings import DetectionOptions, Settings
-from mlstream.evaluation.watching import Watcher
+from mlstream.evaluation.watching import Watcher, mistakes_along
 from mlstream.generators import drifting_stream, missing_labels
 from tests.loops import check_all, in_two_tiers
 from tests.mlstream.evaluation.streams import Online, Targeted, make_stream

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
+from narwhals.dependencies import is_into_dataframe, is_pandas_dataframe, is_polars_lazyframe
 from scipy import sparse
 
 if TYPE_CHECKING:
@@ -21,8 +23,6 @@ def is_frame(value: object) -> bool:
     # Looked up on the class: a lazy frame computes its columns.
     if not hasattr(type(value), "columns"):
         return False
-    from narwhals.dependencies import is_into_dataframe, is_polars_lazyframe
-
     if is_polars_lazyframe(value):
         raise ValueError("A frame must be in memory. Got a lazy one instead; pass frame.collect().")
     return is_into_dataframe(value)
@@ -53,8 +53,6 @@ def take_columns(frame: Any, indices: Sequence[int]) -> Any:
 
 def join_columns(frame: Any, other: Any) -> Any:
     """Put the columns of a frame and of another frame, or a series, of the same library side by side."""
-    import narwhals as nw
-
     right = nw.from_native(other, eager_only=True, allow_series=True)
     right = right.to_frame() if isinstance(right, nw.Series) else right
     return nw.concat([_open(frame), right], how="horizontal").to_native()
@@ -80,8 +78,6 @@ def read_numbers(frame: Any, what: str, way_out: str) -> npt.NDArray[np.floating
 
 def is_sparse(frame: Any) -> bool:
     """Return whether most columns are sparse columns of pandas, and the others numbers or booleans."""
-    from narwhals.dependencies import is_pandas_dataframe
-
     if not is_pandas_dataframe(frame):
         return False
     others = [place for place, dtype in enumerate(frame.dtypes) if not _is_sparse_type(dtype)]
@@ -95,21 +91,17 @@ def read_sparse(frame: Any) -> sparse.csr_array:
 
     It is float32 if all columns are so, else float64; missing values are NaN.
     """
-    import pandas as pd
-
     plain = frame.copy(deep=False)
     for column, dtype in zip(iter_columns(frame), frame.dtypes, strict=True):
         if not _is_sparse_type(dtype):
             plain[column.name] = _to_floats(column)
     kind = np.float32 if is_of_float32(frame) else np.float64
-    accessor: Any = plain.astype(pd.SparseDtype(kind, 0)).sparse
+    accessor: Any = plain.astype(_pandas().SparseDtype(kind, 0)).sparse
     return sparse.csr_array(accessor.to_coo())
 
 
 def is_of_float32(frame: Any) -> bool:
     """Return whether all columns are float32, dense or sparse."""
-    import narwhals as nw
-
     # A sparse column of pandas has no type of narwhals.
     kinds = {
         str(column.to_native().dtype.subtype) if column.dtype == nw.Unknown else str(column.dtype).lower()
@@ -152,15 +144,11 @@ def _pandas() -> Any:
 
 
 def _is_sparse_type(dtype: Any) -> bool:
-    import pandas as pd
-
-    return isinstance(dtype, pd.SparseDtype)
+    return isinstance(dtype, _pandas().SparseDtype)
 
 
 def _to_floats(column: Any) -> npt.NDArray[np.floating] | None:
     """Return numbers and booleans as floats, missing ones as NaN; None for anything else."""
-    import narwhals as nw
-
     if column.dtype == nw.Float32:
         return np.asarray(column.to_numpy())
     # Sparse columns of pandas are of no type that narwhals knows.
@@ -173,8 +161,6 @@ def _to_floats(column: Any) -> npt.NDArray[np.floating] | None:
 
 
 def _open(frame: Any) -> Any:
-    import narwhals as nw
-
     names = list(frame.columns)
     try:
         return nw.from_native(frame, eager_only=True)

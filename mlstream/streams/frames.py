@@ -110,7 +110,7 @@ def is_of_float32(frame: Any) -> bool:
     return kinds == {"float32"}
 
 
-def make_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
+def make_frame(columns: Mapping[str, Sequence[object]]) -> pd.DataFrame:
     """Make a frame of pandas of columns by name; raise ImportError if pandas is not installed."""
     frame: pd.DataFrame = _pandas().DataFrame(dict(columns))
     return frame

@@ -6,7 +6,7 @@ Names are imported when they are first used, so that ``mlstream --help`` starts 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from mlstream._version import __version__ as __version__
+from mlstream._support.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from mlstream.campaign.campaign import run_campaign

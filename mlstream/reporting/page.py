@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mlstream._version import __version__
+from mlstream._support.version import __version__
 from mlstream.cards.terms import StatedTerms, stated_terms
 from mlstream.drawing.labels import label_chart
 from mlstream.drawing.plotly_parts import Chart

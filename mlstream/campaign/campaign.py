@@ -50,7 +50,7 @@ class CampaignProgress(NamedTuple):
 
 
 def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
-    strategies: Sequence[str] | Mapping[str, Any],
+    strategies: Sequence[str] | Mapping[str, object],
     streams: Sequence[StreamLike],
     seeds: Sequence[int],
     directory: str | os.PathLike[str],

@@ -144,7 +144,7 @@ def _showing_progress(client: Client, waiting: Mapping[Path, Job]) -> Iterator[N
     """Write the progress that workers send to the files from which it is shown, as other processes do themselves."""
     paths = {str(job.progress_path): job for job in waiting.values()}
 
-    def receive(event: tuple[float, Sequence[Any]]) -> None:
+    def receive(event: tuple[float, tuple[str, str, int, int]]) -> None:
         run, worker, n_rows_done, n_rows = event[1]
         # Events of other campaigns on the cluster come too, and some come late.
         if run in paths and paths[run].path in waiting:
@@ -207,7 +207,7 @@ def _require_workers(client: Client, address: str, jobs: Sequence[Job]) -> None:
             raise ValueError(f"Dask worker {name} must have what this process has. Got {lacking}. Install it there.")
 
 
-def _pickled(learners: Mapping[str, Any]) -> dict[str, bytes]:
+def _pickled(learners: Mapping[str, object]) -> dict[str, bytes]:
     return {name: dumps(learner) for name, learner in learners.items()}
 
 
@@ -216,7 +216,7 @@ def _check_worker(learners: Mapping[str, bytes]) -> _Check:
     return _Check(installed_versions(), {name: error for name, one in learners.items() if (error := _try(loads, one))})
 
 
-def _try(loads: Callable[[bytes], Any], pickled: bytes) -> str:
+def _try(loads: Callable[[bytes], object], pickled: bytes) -> str:
     try:
         loads(pickled)
     except Exception as error:

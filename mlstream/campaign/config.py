@@ -58,7 +58,7 @@ class CampaignConfig(_Config):
         """Options of `run_campaign`, those of `evaluate` included."""
         return {one.name: getattr(self, one.name) for one in _OPTIONS}
 
-    def learners(self) -> dict[str, Any]:
+    def learners(self) -> dict[str, object]:
         """Return the learner of each strategy: an estimator, or a search among its configurations.
 
         A ValueError is raised if a strategy, a parameter or a class is unknown.
@@ -88,7 +88,7 @@ class DetectionConfig(_Config):
         """Options of `run_detections`."""
         return {one.name: getattr(self, one.name) for one in list_options(DetectionOptions)}
 
-    def make_learners(self) -> dict[str, Any]:
+    def make_learners(self) -> dict[str, object]:
         """Return the estimator of each learner; a ValueError names a strategy, parameter or class that is unknown."""
         wanted = _by_name(self.learners, LearnerConfig)
         return {
@@ -96,7 +96,7 @@ class DetectionConfig(_Config):
             for name, one in wanted.items()
         }
 
-    def make_detectors(self) -> dict[str, Any]:
+    def make_detectors(self) -> dict[str, object]:
         """Return each detector; a ValueError names a detector or parameter that is unknown."""
         wanted = _by_name(self.detectors, DetectorConfig)
         return {name: make_detector(one.detector or name, **one.parameters) for name, one in wanted.items()}
@@ -184,7 +184,7 @@ def load_config(path: str | os.PathLike[str]) -> CampaignConfig | DetectionConfi
     return config
 
 
-def _learner(name: str, wanted: StrategyConfig, table: str, n_configurations: int = 0) -> Any:
+def _learner(name: str, wanted: StrategyConfig, table: str, n_configurations: int = 0) -> object:
     if wanted.grid is not None and not n_configurations:
         raise ValueError(
             f"n_configurations must be at least 1 where there is a grid (strategies.{name}.grid). Got 0 instead."
@@ -198,7 +198,7 @@ def _learner(name: str, wanted: StrategyConfig, table: str, n_configurations: in
     return make_strategy(known, **wanted.parameters)
 
 
-def _own_estimator(key: str, wanted: StrategyConfig) -> Any:
+def _own_estimator(key: str, wanted: StrategyConfig) -> object:
     home, _, attribute = str(wanted.class_).partition(":")
     if wanted.strategy is not None or not attribute:
         raise ValueError(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from joblib import delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -40,6 +40,7 @@ from mlstream.streams.stream import Stream
 _IDENTITY = ("stream_sha256", "parameters", "detector_class", "label_space", "settings", "drifts")
 _DIED = "A process died: killed by the system (out of memory, for example), or by the code of a learner or detector."
 
+Item = TypeVar("Item")
 # Called with each detection as soon as it is there, whether it was recorded earlier, and the numbers done and in all.
 DetectionProgress = Callable[[Detection, bool, int, int], None]
 
@@ -48,7 +49,7 @@ DetectionProgress = Callable[[Detection, bool, int, int], None]
 class DetectionJob:
     """Detectors on the errors of one learner with one seed, which learns the stream once."""
 
-    detectors: Mapping[str, Any]
+    detectors: Mapping[str, object]
     stream: Stream
     learner: SeededLearner
     options: DetectionOptions
@@ -86,7 +87,7 @@ class DetectionJob:
                 kept |= {one.detector: self._save(one) for one in self._results(waiting)}
         return [kept[name] for name in self.detectors]
 
-    def _results(self, waiting: Mapping[str, Any]) -> list[Detection]:
+    def _results(self, waiting: Mapping[str, object]) -> list[Detection]:
         try:
             found = detect_all(waiting, self.stream, self.learner, self.options)
         except (Exception, SystemExit) as error:
@@ -110,9 +111,9 @@ class DetectionJob:
 
 
 def run_detections(  # noqa: PLR0913 - what a campaign varies, and how it is run
-    detectors: Sequence[str] | Mapping[str, Any],
+    detectors: Sequence[str] | Mapping[str, object],
     streams: Sequence[StreamLike],
-    learners: Sequence[str] | Mapping[str, Any],
+    learners: Sequence[str] | Mapping[str, object],
     directory: str | os.PathLike[str],
     *,
     seeds: Sequence[int] = DetectionOptions.seeds,
@@ -214,19 +215,19 @@ def run_detections(  # noqa: PLR0913 - what a campaign varies, and how it is run
     return Detections(found[name] for found in kept for name in named[0])
 
 
-def require_list(values: Any, name: str) -> Any:
+def require_list(values: Sequence[Item], name: str) -> Sequence[Item]:
     """Return a list of streams or names; raise a TypeError for one name alone."""
     if isinstance(values, str):
         raise TypeError(f"{name} must be a list, of names for example. Got {values!r} instead.")
     return values
 
 
-def _detectors(detectors: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
+def _detectors(detectors: Sequence[str] | Mapping[str, object]) -> dict[str, object]:
     named = _by_name(detectors, "detectors")
     return {name: make_detector(one) if isinstance(one, str) else one for name, one in named.items()}
 
 
-def _learners(learners: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
+def _learners(learners: Sequence[str] | Mapping[str, object]) -> dict[str, object]:
     named = _by_name(learners, "learners")
     made = {name: make_strategy(one) if isinstance(one, str) else one for name, one in named.items()}
     for one in made.values():
@@ -234,15 +235,15 @@ def _learners(learners: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _by_name(given: Any, name: str) -> dict[str, Any]:
-    named = dict(given) if isinstance(given, Mapping) else {one: one for one in require_list(given, name)}
+def _by_name(given: Sequence[str] | Mapping[str, object], name: str) -> dict[str, object]:
+    named = given if isinstance(given, Mapping) else {one: one for one in require_list(given, name)}
     for key in named:
         if not isinstance(key, str):
             raise TypeError(f"The names of {name} must be text: {{'mine': ...}}. Got {key!r} instead.")
-    return named
+    return dict(named)
 
 
-def _require_fit(detectors: Mapping[str, Any], streams: Sequence[Stream], options: DetectionOptions) -> None:
+def _require_fit(detectors: Mapping[str, object], streams: Sequence[Stream], options: DetectionOptions) -> None:
     """Refuse detectors whose parameters are wrong, or that do not take these errors, before anything runs."""
     for detector, stream in product(detectors.values(), streams):
         Watcher(fresh_detector(detector, 0), options.errors, stream.n_labels)

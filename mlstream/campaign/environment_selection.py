@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def list_folds(stream: Stream, method: SelectionMethod, seed: int) -> Iterator[F
 
 
 def score_on_environments(
-    estimator: Any, stream: Stream, seed: int, settings: Settings, method: SelectionMethod, deadline: float
+    estimator: object, stream: Stream, seed: int, settings: Settings, method: SelectionMethod, deadline: float
 ) -> tuple[float | None, bool, Resources]:
     """Train an estimator on each fold, and score it on environments that it has not learnt.
 

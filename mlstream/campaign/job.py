@@ -48,7 +48,7 @@ class Job:
         return progress_path(self.directory, self.stream_name, self.strategy, self.repetition)
 
     @property
-    def labels(self) -> dict[str, Any]:
+    def labels(self) -> dict[str, str | int | None]:
         """Fields of its record that the campaign sets."""
         return {"strategy": self.strategy, "stream": self.stream_name} | {
             f"{name}_seed": getattr(self.repetition, f"{name}_seed") for name in ("order", "split")

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, product
 from pathlib import Path
-from typing import Any
 
 from estimators.strategies import make_strategy
 from mlstream.campaign.job import Job
@@ -21,7 +20,7 @@ from mlstream.streams.stream import Stream
 
 
 def plan_jobs(
-    strategies: Sequence[str] | Mapping[str, Any],
+    strategies: Sequence[str] | Mapping[str, object],
     streams: Sequence[Stream],
     directory: Path,
     options: CampaignOptions,
@@ -37,8 +36,8 @@ def plan_jobs(
     criterion = Criterion(options.selection, options.query_budget, options.objective)
     _require_search(learners, streams, criterion)
     for learner in learners.values():
-        searched = isinstance(learner, Search)
-        require_probabilities(learner.build(learner.draw(0)[0]) if searched else learner, settings.decision)
+        one = learner.build(learner.draw(0)[0]) if isinstance(learner, Search) else learner
+        require_probabilities(one, settings.decision)
     jobs = [job for stream in streams for job in _jobs_on(stream, learners, directory, options, settings)]
     if not jobs:
         raise ValueError("A campaign must have strategies, streams and seeds. Got an empty list of one of them.")
@@ -74,7 +73,7 @@ def _rename(stream: Stream, taken: set[str]) -> Stream:
 
 
 def _jobs_on(
-    stream: Stream, learners: Mapping[str, Any], directory: Path, options: CampaignOptions, settings: Settings
+    stream: Stream, learners: Mapping[str, object], directory: Path, options: CampaignOptions, settings: Settings
 ) -> Iterator[Job]:
     # Records hold plain integers, not those of NumPy.
     seeds = [int(seed) for seed in options.seeds]
@@ -93,7 +92,7 @@ def _repeat(stream: Stream, order: int | None, split: int | None) -> Stream:
     return varied if split is None else resplit_rows(varied, seed=split)
 
 
-def _require_search(learners: Mapping[str, Any], streams: Sequence[Stream], criterion: Criterion) -> None:
+def _require_search(learners: Mapping[str, object], streams: Sequence[Stream], criterion: Criterion) -> None:
     searches = [learner for learner in learners.values() if isinstance(learner, Search)]
     if criterion.method != "first-experience" and learners and not searches:
         raise ValueError(
@@ -105,7 +104,7 @@ def _require_search(learners: Mapping[str, Any], streams: Sequence[Stream], crit
         criterion.require(search, stream)
 
 
-def _learners(strategies: Sequence[str] | Mapping[str, Any], n_configurations: int) -> dict[str, Any]:
+def _learners(strategies: Sequence[str] | Mapping[str, object], n_configurations: int) -> dict[str, object]:
     if isinstance(strategies, Mapping):
         learners = dict(strategies)
     elif isinstance(strategies, str):
@@ -115,7 +114,7 @@ def _learners(strategies: Sequence[str] | Mapping[str, Any], n_configurations: i
     return {name: _learner(one, n_configurations) for name, one in learners.items()}
 
 
-def _learner(one: Any, n_configurations: int) -> Any:
+def _learner(one: object, n_configurations: int) -> object:
     """Return the learner of a name: a strategy, or a search among its configurations."""
     if isinstance(one, Search):
         return one

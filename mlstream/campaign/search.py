@@ -32,7 +32,7 @@ from mlstream.records.selection_record import Selection, Trial
 from mlstream.streams.stream import Stream
 
 Configuration = dict[str, Any]
-Grid = Mapping[str, Sequence[Any]]
+Grid = Mapping[str, Sequence[object]]
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ def _try(
 
 
 def _test_on_first_experience(
-    estimator: Any, stream: Stream, seed: int, settings: Settings, deadline: float
+    estimator: object, stream: Stream, seed: int, settings: Settings, deadline: float
 ) -> tuple[float | None, bool, Resources]:
     first, mask = learning_view(stream).experiences[0], next(CountedLabels(stream, settings.label_space).online())
     heads = labels_at_prediction(stream, first.task_ids)
@@ -280,5 +280,5 @@ def _untried(configuration: Configuration) -> Trial:
     return Trial(parameters=_as_json(configuration), status="untried")
 
 
-def _as_json(configuration: Configuration) -> dict[str, Any]:
+def _as_json(configuration: Configuration) -> dict[str, JsonValue]:
     return {name: to_json(value) for name, value in configuration.items()}

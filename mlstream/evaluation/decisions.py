@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 
@@ -84,7 +83,7 @@ def make_decisions(decision: Decision, n_labels: int) -> Decisions | None:
     return HalfDecisions() if decision == "half" else None
 
 
-def require_probabilities(estimator: Any, decision: Decision) -> None:
+def require_probabilities(estimator: object, decision: Decision) -> None:
     """Raise a TypeError if decisions need probabilities, and a learner, as the user has it, estimates none."""
     if decision == "own":
         return

@@ -45,15 +45,15 @@ class SeededLearner(NamedTuple):
     """A learner, the name that it has in records, and the seed of it and of the detectors."""
 
     name: str
-    estimator: Any
+    estimator: object
     seed: int
 
 
 def detect(  # noqa: PLR0913 - the options of a detection are what its record holds
-    detector: Any,
+    detector: object,
     stream: StreamLike,
     *,
-    learner: Any = "NN_TL",
+    learner: object = "NN_TL",
     seed: int = 0,
     errors: Errors = DetectionOptions.errors,
     max_delay: int | None = DetectionOptions.max_delay,
@@ -133,7 +133,7 @@ def detect(  # noqa: PLR0913 - the options of a detection are what its record ho
 
 
 def detect_all(
-    detectors: Mapping[str, Any],
+    detectors: Mapping[str, object],
     stream: Stream,
     learner: SeededLearner,
     options: DetectionOptions,
@@ -166,7 +166,7 @@ def detect_all(
 
 
 def describe_detection(
-    name: str, detector: Any, stream: Stream, learner: SeededLearner, options: DetectionOptions
+    name: str, detector: object, stream: Stream, learner: SeededLearner, options: DetectionOptions
 ) -> dict[str, Any]:
     """Return the fields of a record that are known before the detection."""
     seed, drifts = learner.seed, true_drifts(stream)
@@ -192,7 +192,7 @@ def describe_detection(
     }
 
 
-def _name(one: Any) -> str:
+def _name(one: object) -> str:
     return one if isinstance(one, str) else type(one).__name__
 
 

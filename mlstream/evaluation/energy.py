@@ -110,7 +110,7 @@ class CodeCarbonMeter:
         # The first task takes seconds: it detects the hardware.
         self.start()
         self.stop()
-        self._parts: list[Any] = self._tracker._hardware
+        self._parts: list[object] = self._tracker._hardware
         self._method = f"codecarbon {metadata.version('codecarbon')}: {', '.join(map(_describe, self._parts))}"
         self._overhead = self._measure_overhead()
 

@@ -46,7 +46,7 @@ class UndefinedCellsWarning(UserWarning):
 
 
 def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its record holds
-    estimator: Any,
+    estimator: object,
     stream: StreamLike,
     *,
     label_space: LabelSpace | None = Settings.label_space,

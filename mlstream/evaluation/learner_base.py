@@ -26,12 +26,12 @@ from mlstream.streams.stream import Features, Index, Indicator, Mask
 MAX_AUTOMATIC = 100
 
 
-def uses_task(estimator: Any) -> bool:
+def uses_task(estimator: object) -> bool:
     """Return whether an estimator takes the label mask when it learns."""
     return bool(getattr(estimator, "uses_task", False))
 
 
-def takes_task_to_predict(estimator: Any) -> bool:
+def takes_task_to_predict(estimator: object) -> bool:
     """Return whether an estimator takes the labels of the task when it predicts, as one with a head per task does."""
     return any(_takes_mask(estimator, method) for method in ("predict", "predict_proba"))
 
@@ -183,7 +183,7 @@ class Learner(ABC):
     def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
         """Learn rows, one after the other."""
 
-    def _call_predict(self, X: Features, heads: Mask | None) -> tuple[Any, Any]:
+    def _call_predict(self, X: Features, heads: Mask | None) -> tuple[object, object]:
         if hasattr(self.estimator, "predict_with_proba") and (heads is None or not any(self._with_heads.values())):
             decided, proba = self.estimator.predict_with_proba(X)
             return decided, proba
@@ -195,12 +195,12 @@ class Learner(ABC):
         )
         return decided, proba
 
-    def _read(self, decided: Any, proba: Any, n_samples: int) -> Predictions:
+    def _read(self, decided: object, proba: object, n_samples: int) -> Predictions:
         if isinstance(proba, list):
             proba = self._positive_columns(proba)
         return read_predictions(self._name, decided, proba, (n_samples, self._n_labels))
 
-    def _positive_columns(self, proba: list[Any]) -> Any:
+    def _positive_columns(self, proba: list[np.ndarray]) -> np.ndarray:
         # scikit-learn's multi-output classifiers: per label, one column per class; without `classes_`, those announced.
         announced = [np.array([0, 1])] * self._n_labels
         classes = getattr(self.estimator, "classes_", announced)
@@ -211,7 +211,7 @@ class Learner(ABC):
         return {"label_mask": mask} if self._uses_task else {}
 
 
-def _takes_mask(estimator: Any, method: str) -> bool:
+def _takes_mask(estimator: object, method: str) -> bool:
     call = getattr(estimator, method, None)
     return call is not None and "label_mask" in inspect.signature(call).parameters
 
@@ -284,7 +284,7 @@ class FirstRows:
         return not self._n_rows
 
 
-def forget(estimator: Any) -> None:
+def forget(estimator: object) -> None:
     """Put an estimator back, in place, to what it was before it learnt anything."""
     untrained = vars(clone(estimator))
     vars(estimator).clear()

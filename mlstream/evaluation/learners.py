@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.multioutput import MultiOutputClassifier
 
 from estimators.contract.base import StreamClassifier
@@ -26,7 +25,7 @@ from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import Features, Index, Indicator, Mask, Stream
 
 
-def fresh(estimator: Any, seed: int) -> Any:
+def fresh(estimator: object, seed: int) -> Any:
     """Clone an estimator without its learnt state, as a learner of labels, wrapped if needed, and seed it.
 
     The seed goes to every parameter called `random_state`, nested estimators included. A TypeError is raised if it
@@ -35,7 +34,7 @@ def fresh(estimator: Any, seed: int) -> Any:
     return clone_with_seed(wrap(estimator), seed)
 
 
-def model_size_bytes(estimator: Any) -> int | None:
+def model_size_bytes(estimator: object) -> int | None:
     """Return the size of an estimator: its `memory_bytes_`, or the size of a pickle of its attributes.
 
     None where it has neither (it holds an open file, for example, or an object of a local class).
@@ -152,7 +151,7 @@ class GrowingLearner(ChunkLearner):
         self._emerged.update(mask)
         super()._learn_together(X, self._emerged.take(Y), self._emerged.take(mask))
 
-    def _read(self, decided: Any, proba: Any, n_samples: int) -> Predictions:
+    def _read(self, decided: object, proba: object, n_samples: int) -> Predictions:
         return self._emerged.place(read_predictions(self._name, decided, proba, (n_samples, len(self._emerged))))
 
 
@@ -254,7 +253,7 @@ class EmergedLabels:
         emerged = np.flatnonzero(mask.reshape(-1, self._n_labels).any(axis=0))
         self._columns = np.append(self._columns, np.setdiff1d(emerged, self._columns))
 
-    def take(self, table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def take(self, table: np.ndarray) -> np.ndarray:
         """Return the columns of the labels that have emerged."""
         return table[..., self._columns]
 
@@ -265,7 +264,7 @@ class EmergedLabels:
         return placed
 
 
-def known_part(estimator: Any, Y: npt.NDArray[Any], mask: Mask, *, uses_task: bool) -> tuple[Any, Mask, Mask]:
+def known_part(estimator: object, Y: Indicator, mask: Mask, *, uses_task: bool) -> tuple[Indicator, Mask, Mask]:
     """Return labels and mask without unknown labels, and which rows have a label to learn.
 
     Unknown labels in `Y` are NaN; `mask` is (n_labels,) or (n_samples, n_labels). Both are returned themselves where

@@ -34,7 +34,7 @@ def join_predictions(parts: Sequence[Predictions]) -> Predictions:
     return Predictions(np.concatenate(decided), np.concatenate(proba))
 
 
-def read_predictions(name: str, decided: Any, proba: Any, shape: tuple[int, int]) -> Predictions:
+def read_predictions(name: str, decided: object, proba: Any, shape: tuple[int, int]) -> Predictions:
     """Check the predictions that a learner returned; a ValueError names the learner and what is wrong.
 
     Without probabilities (None), decisions count as certain; without decisions, P >= 0.5 decides. Predictions must be
@@ -54,14 +54,14 @@ def read_predictions(name: str, decided: Any, proba: Any, shape: tuple[int, int]
     return Predictions(decided, decided.astype(np.float64) if proba is None else proba)
 
 
-def _read(values: Any, name: str, shape: tuple[int, int]) -> npt.NDArray[Any]:
+def _read(values: object, name: str, shape: tuple[int, int]) -> np.ndarray:
     array = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
     if array.shape != shape:
         raise ValueError(f"{name} must return shape {shape}, one column per label. Got {array.shape} instead.")
     return array
 
 
-def _require(holds: npt.NDArray[np.bool_], values: npt.NDArray[Any], name: str, rule: str) -> None:
+def _require(holds: npt.NDArray[np.bool_], values: np.ndarray, name: str, rule: str) -> None:
     if not holds.all():
         row, label = np.argwhere(~holds)[0].tolist()
         raise ValueError(f"The result of {name} must {rule}. Got {values[row, label]} for label {label} instead.")

@@ -30,7 +30,7 @@ _VERSIONED = ("numpy", "scipy", "scikit-learn", "numba", "river", "codecarbon")
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
-def describe_run(estimator: Any, stream: Stream, seed: int, settings: Settings) -> dict[str, Any]:
+def describe_run(estimator: object, stream: Stream, seed: int, settings: Settings) -> dict[str, Any]:
     """Return the fields of `RunResult` that describe the run; the strategy is the name of the estimator's class.
 
     The estimator is as the user has it: neither wrapped nor seeded.
@@ -57,18 +57,18 @@ def describe_run(estimator: Any, stream: Stream, seed: int, settings: Settings) 
     }
 
 
-def _given_labels(estimator: Any, card: StreamCard) -> Literal["none", "task", "all"]:
+def _given_labels(estimator: object, card: StreamCard) -> Literal["none", "task", "all"]:
     if not uses_task(estimator):
         return "none"
     return "all" if card.scenario.task_identity == "never" else "task"
 
 
-def plain_repr(value: Any) -> str:
+def plain_repr(value: object) -> str:
     """Return the representation of an object without addresses in memory, which differ from run to run."""
     return _ADDRESS.sub("", repr(value))
 
 
-def to_json(value: Any) -> JsonValue:
+def to_json(value: object) -> JsonValue:
     """Convert a parameter to JSON: anything but numbers, text and collections of these becomes its representation."""
     if isinstance(value, np.generic):
         value = value.item()

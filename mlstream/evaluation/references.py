@@ -29,7 +29,7 @@ class _Rows(NamedTuple):
         return _Rows(self.X[rows], self.Y[rows], self.mask[rows])
 
 
-def reference_scores(estimator: Any, stream: Stream, seed: int, settings: Settings) -> ReferenceScores:
+def reference_scores(estimator: object, stream: Stream, seed: int, settings: Settings) -> ReferenceScores:
     """Train reference models and score them on the evaluation sets of tasks.
 
     A joint model learns the rows of several experiences in a seeded random order, each once, as the learner does.
@@ -56,7 +56,7 @@ def reference_scores(estimator: Any, stream: Stream, seed: int, settings: Settin
 class _Models:
     """Trains clones, and scores them as the learner itself is scored after the same number of experiences."""
 
-    def __init__(self, estimator: Any, stream: Stream, seed: int, settings: Settings) -> None:
+    def __init__(self, estimator: object, stream: Stream, seed: int, settings: Settings) -> None:
         self._estimator = estimator
         self._stream = stream
         self._seed = seed

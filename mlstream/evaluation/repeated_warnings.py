@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 # A text that differs from row to row must not fill the memory; nor the record.
 MAX_TEXTS = 100
@@ -34,7 +34,9 @@ def collapsed_warnings(name: str) -> Iterator[dict[str, int]]:
     counts: dict[str, int] = {}
     first: dict[str, _First] = {}
 
-    def count(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
+    def count(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object, **__: object
+    ) -> None:
         warning = message if isinstance(message, Warning) else category(message)
         text = str(warning) if str(warning) in counts or len(counts) < MAX_TEXTS else _REST
         counts[text] = counts.get(text, 0) + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -150,7 +150,7 @@ def _parts(counts: LabelCounts) -> tuple[npt.NDArray[np.int64], ...]:
     return counts.tp, counts.fp, counts.fn, counts.tn
 
 
-def accumulate(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def accumulate(values: np.ndarray) -> np.ndarray:
     """Return the sums of the first pieces: none, one, two, and so on."""
     return np.concatenate([np.zeros_like(values[:1]), np.cumsum(values, axis=0)])
 

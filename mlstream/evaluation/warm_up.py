@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -34,7 +34,7 @@ _POLL_INTERVAL_S = 0.05
 
 
 @cpu_part("warm-up")
-def warm_up(estimator: Any, stream: Stream, settings: Settings | None = None) -> None:
+def warm_up(estimator: object, stream: Stream, settings: Settings | None = None) -> None:
     """Import and compile what an estimator needs: a clone learns as many rows as it asks for, and is dropped.
 
     Processes of a machine do this one after the other: later ones load what the first one compiled. The rows come from
@@ -57,7 +57,7 @@ def warm_up(estimator: Any, stream: Stream, settings: Settings | None = None) ->
         learner.predict(held_out.X[:_WARM_UP_ROWS], heads)
 
 
-def _rows_to_compile(estimator: Any) -> int:
+def _rows_to_compile(estimator: object) -> int:
     """Return the most rows that the learner, or one inside it, asks for."""
     parts = [estimator, *estimator.get_params().values()] if hasattr(estimator, "get_params") else [estimator]
     wanted = [n for one in parts if isinstance(n := getattr(one, "_rows_to_compile", None), Integral)]

@@ -16,7 +16,7 @@ _RULE = "estimator must be a scikit-learn estimator with partial_fit"
 _NOT_CLASSIFIERS = {"regressor", "clusterer", "outlier_detector"}
 
 
-def wrap(estimator: Any) -> Any:
+def wrap(estimator: object) -> Any:
     """Return a learner of labels: the estimator itself, or a wrapper around it.
 
     Taken are a learner of labels with `partial_fit` or `predict_then_fit`; a classifier of one class a row with
@@ -31,7 +31,7 @@ def wrap(estimator: Any) -> Any:
     return BinaryRelevance(estimator)
 
 
-def wrapped_as(estimator: Any) -> str | None:
+def wrapped_as(estimator: object) -> str | None:
     """Return the wrapper and the class inside it, such as "BinaryRelevance(GaussianNB)"; None without a wrapper."""
     wrapper = wrap(estimator)
     return None if wrapper is estimator else f"{type(wrapper).__name__}({type(estimator).__name__})"
@@ -47,13 +47,13 @@ def learns_one_class(estimator: Any) -> bool:
     return tags.target_tags.single_output and not tags.classifier_tags.multi_label
 
 
-def _is_river_model(estimator: Any) -> bool:
+def _is_river_model(estimator: object) -> bool:
     # Whoever has a River model has imported River, which takes a second.
     river = sys.modules.get("river.base")
     return river is not None and isinstance(estimator, river.Estimator)
 
 
-def _wrap_river_model(model: Any) -> Any:
+def _wrap_river_model(model: object) -> Any:
     from estimators.interop._river_bridges import model_kind
     from estimators.interop.river import RiverClassifier
 
@@ -64,7 +64,7 @@ def _wrap_river_model(model: Any) -> Any:
     return RiverClassifier(model)
 
 
-def _require_learner(estimator: Any) -> None:
+def _require_learner(estimator: object) -> None:
     if isinstance(estimator, str):
         raise TypeError(
             f"{_RULE}: make_strategy({estimator!r}) of estimators makes that of a name. Got {estimator!r} instead."
@@ -76,7 +76,7 @@ def _require_learner(estimator: Any) -> None:
         raise TypeError(f"{_RULE}{way_out}. Got {_in_one_line(repr(estimator))} instead.")
 
 
-def _find_way_out(estimator: Any) -> str | None:
+def _find_way_out(estimator: object) -> str | None:
     """Return what to do about an instance that cannot learn from a stream; None if it can."""
     learns = hasattr(estimator, "partial_fit") or hasattr(estimator, "predict_then_fit")
     if not learns:
@@ -88,7 +88,7 @@ def _find_way_out(estimator: Any) -> str | None:
     return None
 
 
-def _find_substitute(estimator: Any) -> str:
+def _find_substitute(estimator: object) -> str:
     if isinstance(estimator, Pipeline):
         return ": StreamPipeline of estimators takes such steps, with BinaryRelevance around its classifier"
     if hasattr(estimator, "fit"):

@@ -31,6 +31,7 @@ from mlstream.cards.zenodo import card_zenodo
 from mlstream.drawing.labels import label_svg
 from mlstream.drawing.schedule import schedule_svg
 from mlstream.formats import load, save
+from mlstream.formats.parquet_rows import StreamRows
 from mlstream.formats.stream_files import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
 from mlstream.publishing.source_tables import find_table, require_own_table, without_folders
@@ -244,8 +245,6 @@ def _require_replaceable(folder: Path) -> None:
 
 
 def _write(stream: Stream, folder: Path, *, arff: bool) -> None:
-    from mlstream.formats.parquet_rows import StreamRows
-
     save(stream, folder / NPZ)
     rows = StreamRows(stream)
     rows.write(*(folder / name for name in _ROWS))
@@ -334,8 +333,6 @@ def _compare_contents(folder: Path) -> Iterator[str]:
 
 
 def _compare_parquet(folder: Path, stream: Stream) -> Iterator[str]:
-    from mlstream.formats.parquet_rows import StreamRows
-
     for names, as_columns in ((_ROWS, False), (_COLUMNS, True)):
         train, test = (folder / name for name in names)
         if train.is_file() and not StreamRows(stream, as_columns=as_columns).are_in(train, test):

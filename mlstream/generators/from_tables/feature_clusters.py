@@ -9,6 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from mlstream.streams.stream import Features, Index
 
@@ -73,10 +76,6 @@ def _cluster_without_outliers(rows: Features, n_tasks: int, least: int, seed: in
 
 
 def _fit(rows: Features, n_tasks: int, seed: int) -> tuple[Index, npt.NDArray[np.floating]]:
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits
-
     # One thread: the order of the sums, and so the last bits, would depend on their number.
     with threadpool_limits(limits=1), warnings.catch_warnings():
         # It warns of fewer different rows than clusters: some clusters are then empty, which callers see.

@@ -20,7 +20,6 @@ from mlstream.generators.from_tables.clustering import (
     least_rows,
     merge_single_label_clusters,
 )
-from mlstream.generators.from_tables.feature_clusters import cluster_features
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
 from mlstream.streams.card_model import DropCard
 from mlstream.streams.label_sets import has_label
@@ -152,6 +151,9 @@ def _find_by_column(table: Dataset, rows: Index, rule: TaskRule) -> Found:
 
 
 def _find_by_features(table: Dataset, rows: Index, rule: TaskRule) -> Found:
+    # scikit-learn takes a second to import, and no other rule needs it
+    from mlstream.generators.from_tables.feature_clusters import cluster_features
+
     least = least_rows(rule.evaluation_fraction)
     found = cluster_features(table.X[rows], _spread_of(table), rule.n_tasks, least_rows=least, seed=rule.seed)
     members = [rows[found.assignment == part] for part in range(rule.n_tasks)]

@@ -13,9 +13,8 @@ from threadpoolctl import threadpool_limits
 
 from metrics import average_ranks, bayesian_signed_rank, critical_difference, friedman, nemenyi
 from mlstream.reporting.complete_blocks import LeftOut, choose_block
-from mlstream.reporting.groups import Group
+from mlstream.reporting.groups import Group, describe_tunings, score_names
 from mlstream.reporting.score_info import score_heading
-from mlstream.reporting.tables import Cell, score_names, tuning_cells
 
 Floats = npt.NDArray[np.float64]
 
@@ -54,7 +53,7 @@ class Comparison:
     p_value: float
     critical_difference: float  # Difference of mean ranks from which the Nemenyi test calls two strategies different.
     pairs: tuple[Pair, ...]  # Nemenyi and Bayesian signed-rank tests.
-    tuning: tuple[Cell, ...]  # How the parameters of each strategy were chosen.
+    tuning: tuple[str, ...]  # How the parameters of each strategy were chosen.
     left_out: tuple[LeftOut, ...]
 
     @property
@@ -84,7 +83,7 @@ def compare(streams: Mapping[str, Sequence[Group]], metric: str) -> Comparison |
     block = choose_block(streams, metric)
     if block is None:
         return None
-    tuning = tuning_cells(streams)
+    tuning = describe_tunings(streams)
     n_streams, n_strategies = len(block.streams), len(block.strategies)
     scores = np.array(block.scores)
     higher = score_heading(metric).better == "higher"

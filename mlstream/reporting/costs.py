@@ -11,8 +11,8 @@ from mlstream.drawing.plotly_parts import Chart
 from mlstream.records.run_record import SELECTION, RunResult, total_cost
 from mlstream.reporting.energy_parts import JOULES_OF_KWH, energy_shares, part_j
 from mlstream.reporting.groups import Group
-from mlstream.reporting.score_info import PARAMETERS, STRATEGY, Heading, score_heading
-from mlstream.reporting.tables import UNDEFINED, Cell, Table, name_cells
+from mlstream.reporting.score_info import Heading, score_heading
+from mlstream.reporting.tables import PARAMETERS, STRATEGY, UNDEFINED, Cell, Table, name_cells
 
 Amount = Callable[[RunResult], float | None]
 

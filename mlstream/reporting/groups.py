@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -60,7 +60,7 @@ class Group:
     @property
     def tuning(self) -> str:
         """Choice of its parameters, see `describe_tuning`."""
-        return join_distinct(describe_tuning(run) for run in self.runs)
+        return _join_distinct(describe_tuning(run) for run in self.runs)
 
     @property
     def key(self) -> Key:
@@ -104,9 +104,18 @@ def describe_tuning(run: RunResult) -> str:
     return run.selection.tuning if run.selection is not None and len(run.selection.trials) > 1 else "defaults"
 
 
-def join_distinct(texts: Iterable[str]) -> str:
-    """Join texts by commas, each once."""
-    return ", ".join(dict.fromkeys(texts))
+def describe_tunings(streams: Mapping[str, Sequence[Group]]) -> dict[str, str]:
+    """Describe how the parameters of each strategy were chosen, over all streams."""
+    tunings: dict[str, list[str]] = {}
+    for groups in streams.values():
+        for group in groups:
+            tunings.setdefault(group.strategy, []).append(group.tuning)
+    return {strategy: _join_distinct(texts) for strategy, texts in tunings.items()}
+
+
+def score_names(groups: Iterable[Group]) -> list[str]:
+    """List the scores that at least one run has, in the order of the records."""
+    return list(dict.fromkeys(name for group in groups for run in group.runs for name in run.scores))
 
 
 def group_runs(runs: Sequence[RunResult]) -> dict[str, list[Group]]:
@@ -124,6 +133,10 @@ def group_runs(runs: Sequence[RunResult]) -> dict[str, list[Group]]:
         stream: [Group(name, styles[name], tuple(members)) for name, members in strategies.items()]
         for stream, strategies in sorted_runs.items()
     }
+
+
+def _join_distinct(texts: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(texts))
 
 
 def _require_one_label_space(runs: Iterable[RunResult]) -> None:

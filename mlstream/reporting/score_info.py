@@ -20,13 +20,6 @@ class Heading:
     meaning: str = ""
 
 
-STRATEGY = Heading("Strategy")
-PARAMETERS = Heading(
-    "Parameters",
-    meaning="'tuned (10)': chosen among 10 configurations, tried on the first experience, or on the environments named "
-    "beside it; 'defaults': no search.",
-)
-
 _NCE = "Cross-entropy against the base rate of the environment: -1 is perfect, above 0 worse than the rate alone."
 
 SCORE_HEADINGS = {

@@ -16,8 +16,8 @@ from mlstream.reporting.costs import (
     wall_time_s,
 )
 from mlstream.reporting.groups import Group
-from mlstream.reporting.score_info import PARAMETERS, Heading, score_heading
-from mlstream.reporting.tables import Cell, Table, format_score
+from mlstream.reporting.score_info import Heading, score_heading
+from mlstream.reporting.tables import PARAMETERS, Cell, Table, format_score
 
 _SCORES = ("ba_macro", "acc", "bwt", "fwt", "fm", *FRUGALITIES)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mlstream.drawing.matplotlib_parts import draw_legend, literal, marker_style, new_figure
 from mlstream.drawing.plotly_parts import Chart, Json, View, axis, frame, safe
 from mlstream.drawing.point_labels import place_names
-from mlstream.drawing.styles import Key
+from mlstream.drawing.styles import strategy_key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,8 @@ Limits = tuple[float, float]
 class CostPoint(NamedTuple):
     """The mean cost and score of a strategy over runs."""
 
-    key: Key
+    name: str
+    style: int  # place of the strategy in the campaign, see `strategy_key`
     cost: float
     score: float
     deviation: float | None  # of the score
@@ -54,10 +55,10 @@ def cost_chart(points: Sequence[CostPoint], score: str, cost: str, *, height: in
     front = front_of(points)
     limits = _cost_limits(points), _score_limits(points)
     shares = [(_share(_scaled(one.cost, points), limits[0]), _share(one.score, limits[1])) for one in points]
-    places = place_names(shares, [one.key.name if one in front else "" for one in points])
+    places = place_names(shares, [one.name if one in front else "" for one in points])
     data = [_front_trace(front)]
     data += [_point_trace(one, score, place) for one, place in zip(points, places, strict=True)]
-    unbeaten = ", ".join(f"{one.key.name} ({one.score:.3f} at {one.cost:.3g})" for one in front)
+    unbeaten = ", ".join(f"{one.name} ({one.score:.3f} at {one.cost:.3g})" for one in front)
     kind = "log" if _is_logarithmic(points) else "linear"
     costs = axis(cost, type=kind, exponentformat="power", range=list(limits[0]))
     view = View("", data, frame(hovermode="closest", xaxis=costs, yaxis=axis(score, range=list(limits[1]))))
@@ -78,8 +79,9 @@ def draw_costs(axes: Axes, points: Sequence[CostPoint], score: str, cost: str) -
     Returns a marker per strategy, and the line that joins those that no other beats in both.
     """
     drawn = [
-        axes.errorbar(one.cost, one.score, one.deviation, label=literal(one.key.name), **marker_style(one.key))
+        axes.errorbar(one.cost, one.score, one.deviation, label=literal(one.name), **marker_style(key))
         for one in points
+        for key in [strategy_key(one.name, one.style)]
     ]
     front = front_of(points)
     costs, scores = [one.cost for one in front], [one.score for one in front]
@@ -102,20 +104,20 @@ def _is_logarithmic(points: Sequence[CostPoint]) -> bool:
 
 
 def _point_trace(one: CostPoint, score: str, name_at: str | None) -> Json:
-    name = safe(one.key.name)
-    symbol = one.key.symbol + ("-open" * one.is_uncertain)
+    key, name = strategy_key(one.name, one.style), safe(one.name)
+    symbol = key.symbol + ("-open" * one.is_uncertain)
     return {
         "type": "scatter",
         "mode": "markers+text" if name_at else "markers",
         "name": name,
-        "legendgroup": one.key.group,
+        "legendgroup": key.group,
         "x": [one.cost],
         "y": [one.score],
         "error_y": {"array": [one.deviation or 0], "visible": one.deviation is not None, "thickness": 1},
         "text": [name],
         "textposition": name_at or "middle center",
         "cliponaxis": False,
-        "marker": {"size": 11, "symbol": symbol, "color": f"var(--series-{one.key.colour})"},
+        "marker": {"size": 11, "symbol": symbol, "color": f"var(--series-{key.colour})"},
         "hovertemplate": f"%{{text}}<br>{safe(score)} %{{y:.3f}}<br>cost %{{x:.3g}}<extra></extra>",
     }
 

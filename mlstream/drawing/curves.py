@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from mlstream.drawing.matplotlib_parts import draw_legend, line_style, literal, new_figure
 from mlstream.drawing.plotly_parts import Json, View, axis, frame, line, rounded, safe
-from mlstream.drawing.styles import Key, distinct
+from mlstream.drawing.styles import distinct, strategy_key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,8 @@ CURVES_SIZE = 9.0, 4.5
 class ScoreCurve(NamedTuple):
     """Scores of one strategy at checkpoints: rows seen, and the score there, NaN where it is not defined."""
 
-    key: Key
+    name: str
+    style: int  # place of the strategy in the campaign, see `strategy_key`
     n_rows: Sequence[int]
     scores: npt.NDArray[np.float64]
 
@@ -52,7 +53,7 @@ def curve_view(title: str, kind: str, curves: Sequence[ScoreCurve], experiences:
     """
     data: list[Json] = [
         {
-            **line(curve.key),
+            **line(strategy_key(curve.name, curve.style)),
             "mode": "lines",
             "x": curve.n_rows,
             "y": rounded(curve.scores),
@@ -87,7 +88,7 @@ def draw_score_curves(
     """Draw a line per strategy, and one where each experience ends. `options` are those of plot."""
     lines = []
     for curve in curves:
-        style = {"label": literal(curve.key.name), **line_style(curve.key), **options}
+        style = {"label": literal(curve.name), **line_style(strategy_key(curve.name, curve.style)), **options}
         lines += axes.plot(curve.n_rows, curve.scores, **style)
     for end in experiences.ends[:-1]:
         axes.axvline(end, color="0.8", linewidth=0.8, zorder=0)

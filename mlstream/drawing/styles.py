@@ -40,6 +40,11 @@ class Key:
         return SYMBOLS[self.style % len(SYMBOLS)]
 
 
+def strategy_key(name: str, style: int) -> Key:
+    """Make the entry of a strategy, by its name in legends and its place in the campaign."""
+    return Key(name, f"strategy-{style}", style)
+
+
 def task_keys(names: Iterable[str]) -> list[Key]:
     """Make the legend of tasks."""
     return [Key(name, f"task-{place}", place) for place, name in enumerate(names)]

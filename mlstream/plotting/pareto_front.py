@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.drawing.costs import COSTS_SIZE, CostPoint, draw_costs, front_of
-from mlstream.drawing.styles import Key
 from mlstream.plotting._axes import axes_or_new
 from mlstream.plotting._runs import Runs, group_named
 from mlstream.reporting.costs import SCORE
@@ -93,7 +92,7 @@ class ParetoFrontDisplay:
     @property
     def front(self) -> list[str]:
         """Names of the strategies that no other beats in both, the cheapest first."""
-        return [one.key.name for one in front_of(self._points())]
+        return [one.name for one in front_of(self._points())]
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw.
@@ -156,7 +155,7 @@ class ParetoFrontDisplay:
                 f"streams two strategies on the same two. Got {'none' if found is None else 'capped ones only'}."
             )
         display = cls(
-            [one.key.name for one in finished],
+            [one.name for one in finished],
             [one.cost for one in finished],
             [one.score for one in finished],
             cost_name=found.title,
@@ -166,6 +165,6 @@ class ParetoFrontDisplay:
 
     def _points(self) -> list[CostPoint]:
         return [
-            CostPoint(Key(name, "", style), float(cost), float(score), None, is_finished=True, is_uncertain=False)
+            CostPoint(name, style, float(cost), float(score), None, is_finished=True, is_uncertain=False)
             for style, (name, cost, score) in enumerate(zip(self.names, self.costs, self.scores, strict=True))
         ]

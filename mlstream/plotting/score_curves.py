@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.drawing.curves import CURVES_SIZE, Experiences, ScoreCurve, draw_score_curves
-from mlstream.drawing.styles import Key
 from mlstream.plotting._axes import axes_or_new
 from mlstream.plotting._runs import Runs, group_named
 from mlstream.reporting.curves import Kind, stream_curves
@@ -103,7 +102,7 @@ class ScoreCurvesDisplay:
         self.ax_ = axes_or_new(ax, CURVES_SIZE, open_sides=True)
         self.figure_ = self.ax_.figure
         curves = [
-            ScoreCurve(Key(name, name, place), rows.tolist(), scores)
+            ScoreCurve(name, place, rows.tolist(), scores)
             for place, (name, rows, scores) in enumerate(zip(self.names, self.n_rows, self.scores, strict=True))
         ]
         experiences = Experiences(self.experience_sizes, (), ())
@@ -162,7 +161,7 @@ class ScoreCurvesDisplay:
         display = cls(
             [curve.n_rows for curve in found.curves],
             [curve.scores for curve in found.curves],
-            names=[curve.key.name for curve in found.curves],
+            names=[curve.name for curve in found.curves],
             experience_sizes=found.experiences.sizes,
             score_name=found.title,
         )

@@ -146,8 +146,8 @@ def _points(groups: Sequence[Group], metric: str, amount: Amount) -> list[CostPo
     for group in groups:
         cost, (score, deviation, _) = group.mean(amount).mean, group.score(metric)
         if cost is not None and score is not None:
-            is_uncertain = "†" in energy_marks(group)
-            points.append(CostPoint(group.key, cost, score, deviation, group.status == "done", is_uncertain))
+            is_finished, is_uncertain = group.status == "done", "†" in energy_marks(group)
+            points.append(CostPoint(group.label, group.style, cost, score, deviation, is_finished, is_uncertain))
     return points
 
 

@@ -83,13 +83,13 @@ def _curves(groups: Sequence[Group], reference: RunResult, name: str, values: Va
         if runs:
             same = same_as_first(runs, lambda run: run.curves[name].n_rows)
             scores = mean_scores([values(run.curves[name]) for run in same])
-            curves.append(ScoreCurve(group.key, runs[0].curves[name].n_rows, scores))
+            curves.append(ScoreCurve(group.label, group.style, runs[0].curves[name].n_rows, scores))
     return curves
 
 
 def _summary(name: str, rows: str, curves: Sequence[ScoreCurve]) -> str:
     heading = score_heading(name)
-    finals = [(score, curve.key.name) for curve in curves for score in curve.scores[-1:] if not math.isnan(score)]
+    finals = [(score, curve.name) for curve in curves for score in curve.scores[-1:] if not math.isnan(score)]
     finals.sort(reverse=heading.better != "lower")
     ranking = ", ".join(f"{strategy} {score:.3f}" for score, strategy in finals)
     return f"{heading.title} {rows}, at the end, best first: {ranking}."

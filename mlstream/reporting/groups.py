@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.drawing.styles import Key
 from mlstream.records.frugality import is_frugality
 from mlstream.records.run_record import RunResult, Score
 
@@ -54,18 +53,13 @@ class Group:
 
     @property
     def label(self) -> str:
-        """Its name, and a warning if what was measured covers a part of the stream only."""
+        """Its name in legends, with a warning if what was measured covers a part of the stream only."""
         return f"{self.strategy} (capped)" if self.status == "capped" else self.strategy
 
     @property
     def tuning(self) -> str:
         """Choice of its parameters, see `describe_tuning`."""
         return _join_distinct(describe_tuning(run) for run in self.runs)
-
-    @property
-    def key(self) -> Key:
-        """Its entry in legends."""
-        return Key(self.label, f"strategy-{self.style}", self.style)
 
     @property
     def is_baseline(self) -> bool:

@@ -14,7 +14,7 @@ from mlstream.cards.terms import StatedTerms, stated_terms
 from mlstream.drawing.labels import label_chart
 from mlstream.drawing.plotly_parts import Chart
 from mlstream.drawing.schedule import schedule_chart
-from mlstream.drawing.styles import Key, task_keys
+from mlstream.drawing.styles import Key, strategy_key, task_keys
 from mlstream.drawing.transfer import Limits, Transfer
 from mlstream.records.detection_record import Detection
 from mlstream.records.run_record import RunResult
@@ -216,7 +216,7 @@ def _describe_stream(anchor: str, card: StreamCard, groups: list[Group], *, is_a
         curves=curve_chart(groups),
         speeds=speed_table(groups),
         strategies=[_describe_strategy(group, limits) for group in groups if group.measured],
-        strategy_keys=[group.key for group in groups if group.measured],
+        strategy_keys=[strategy_key(group.label, group.style) for group in groups if group.measured],
         task_keys=task_keys(groups[0].runs[0].task_names),
         transfer_views=[score_heading(name).title for name in names],
         # Of a stream alone, accuracy against energy is the figure that the page begins with.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from mlstream.drawing.costs import CostPoint, cost_chart
 from mlstream.drawing.plotly_parts import Chart
-from mlstream.drawing.styles import Key
+from mlstream.drawing.styles import Key, strategy_key
 from mlstream.reporting.complete_blocks import Block, choose_block
 from mlstream.reporting.costs import COSTS, SCORE, CostPoints, cost_points, cost_title, energy_marks
 from mlstream.reporting.energy_parts import describe_shares
@@ -56,7 +56,8 @@ def pareto_part(streams: Streams) -> ParetoPart | None:
     chart = cost_chart(found.points, score_heading(SCORE).title, found.title, height=_HEIGHT)
     runs = [run for groups in streams.values() for group in groups for run in group.measured]
     is_uncertain = any(one.is_uncertain for one in found.points)
-    return ParetoPart(chart, [one.key for one in found.points], describe_shares(runs), is_uncertain)
+    keys = [strategy_key(one.name, one.style) for one in found.points]
+    return ParetoPart(chart, keys, describe_shares(runs), is_uncertain)
 
 
 def _point(streams: Streams, block: Block, place: int, cost: str) -> CostPoint | None:
@@ -69,4 +70,5 @@ def _point(streams: Streams, block: Block, place: int, cost: str) -> CostPoint |
         return None
     score = fmean(row[place] for row in block.scores)
     is_uncertain = any("†" in energy_marks(group) for group in groups)
-    return CostPoint(groups[0].key, sum(known), score, None, is_finished=True, is_uncertain=is_uncertain)
+    label, style = groups[0].label, groups[0].style
+    return CostPoint(label, style, sum(known), score, None, is_finished=True, is_uncertain=is_uncertain)

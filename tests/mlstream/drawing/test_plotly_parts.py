@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlstream.drawing.plotly_parts import line, safe
-from mlstream.drawing.styles import N_COLOURS, PAPER_COLOURS, SYMBOLS, Key, distinct, task_keys
+from mlstream.drawing.styles import N_COLOURS, PAPER_COLOURS, SYMBOLS, Key, distinct, strategy_key, task_keys
 from mlstream.reporting.groups import group_runs
 from tests.mlstream.drawing.plotly_checks import TEMPLATES, palettes
 from tests.mlstream.records.run_records import make_capped, make_run
@@ -104,7 +104,7 @@ def test_long_names_keep_both_ends():
 
 def test_a_legend_switches_the_lines_that_it_names():
     (group,) = group_runs([make_capped("BR_HT")])["yeast"]
-    key = group.key
+    key = strategy_key(group.label, group.style)
     assert key.name == "BR_HT (capped)"
     assert line(key)["legendgroup"] == key.group
     assert len({key.group for key in task_keys(["same", "same"])}) == 2
@@ -112,4 +112,4 @@ def test_a_legend_switches_the_lines_that_it_names():
 
 def test_one_strategy_looks_the_same_on_every_stream():
     streams = group_runs([make_run("NN", 0, "a"), make_run("1NN", 0, "a"), make_run("1NN", 0, "b")])
-    assert streams["a"][1].key == streams["b"][0].key
+    assert streams["a"][1].style == streams["b"][0].style

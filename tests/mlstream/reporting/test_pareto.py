@@ -22,7 +22,7 @@ def run_with(strategy, acc, joules, stream="yeast", seed=0):
 
 
 def values(found):
-    return {one.key.name: (pytest.approx(one.cost), pytest.approx(one.score)) for one in found.points}
+    return {one.name: (pytest.approx(one.cost), pytest.approx(one.score)) for one in found.points}
 
 
 def test_on_one_stream_a_point_is_a_mean_over_seeds():

@@ -79,9 +79,14 @@ def draw_costs(axes: Axes, points: Sequence[CostPoint], score: str, cost: str) -
     Returns a marker per strategy, and the line that joins those that no other beats in both.
     """
     drawn = [
-        axes.errorbar(one.cost, one.score, one.deviation, label=literal(one.name), **marker_style(key))
+        axes.errorbar(
+            one.cost,
+            one.score,
+            one.deviation,
+            label=literal(one.name),
+            **marker_style(strategy_key(one.name, one.style)),
+        )
         for one in points
-        for key in [strategy_key(one.name, one.style)]
     ]
     front = front_of(points)
     costs, scores = [one.cost for one in front], [one.score for one in front]

@@ -43,24 +43,22 @@ class Transfer(NamedTuple):
     """R of the metric `title`."""
 
     title: str
-    R: npt.NDArray[np.float64]  # (n_experiences + 1, n_tasks), NaN where a score is not defined
-    steps: list[str]  # for each row of R, the experience that it comes after, with its tasks
-    visits: list[tuple[int, int]]  # cells (row, column) of the task that was just learnt
-    tasks: list[str]  # names of the columns, all distinct
+    # (n_experiences + 1, n_tasks), fewer rows if the run was stopped; NaN where a score is not defined.
+    R: npt.NDArray[np.float64]
+    order: Sequence[Sequence[int]]  # tasks of each experience
+    task_names: Sequence[str]
+
+    @property
+    def visits(self) -> list[tuple[int, int]]:
+        """Cells (row, column) of the tasks that were just learnt."""
+        return [(step, task) for step, now in enumerate(self.order[: len(self.R) - 1], 1) for task in now]
 
 
-def make_transfer(
-    title: str, R: npt.NDArray[np.float64], order: Sequence[Sequence[int]], task_names: Sequence[str]
-) -> Transfer:
-    """Name the rows and columns of R, and find the cells of the tasks just learnt.
-
-    R has shape (n_experiences + 1, n_tasks), fewer rows if the run was stopped, and is NaN where a score is not
-    defined. `order` holds the tasks of each experience.
-    """
-    tasks, learnt = distinct(task_names), order[: len(R) - 1]
+def matrix_names(one: Transfer) -> tuple[list[str], list[str]]:
+    """Name the rows of R, each after an experience with its tasks, and the columns; names of columns are distinct."""
+    tasks, learnt = distinct(one.task_names), one.order[: len(one.R) - 1]
     steps = [f"{step}: {'+'.join(tasks[task] for task in now)}" for step, now in enumerate(learnt, 1)]
-    visits = [(step, task) for step, now in enumerate(learnt, 1) for task in now]
-    return Transfer(title, R, ["0: before", *steps], visits, tasks)
+    return ["0: before", *steps], tasks
 
 
 def common_limits(matrices: Iterable[Transfer]) -> Limits:
@@ -76,7 +74,7 @@ def transfer_heat_chart(title: str, matrices: Sequence[tuple[Transfer, Limits, s
     """Draw R as a heat map, a view with its own summary per metric."""
     first, _, summary = matrices[0]
     views = tuple(replace(_heat_view(one, limits), summary=text) for one, limits, text in matrices)
-    return Chart(title, summary, views, _height(first), min_width=16 * len(first.tasks))
+    return Chart(title, summary, views, _height(first), min_width=16 * len(first.task_names))
 
 
 def transfer_lines_chart(title: str, matrices: Sequence[tuple[Transfer, Limits, str]]) -> Chart:
@@ -97,7 +95,8 @@ def transfer_figure(title: str, one: Transfer) -> Figure:
 def draw_transfer_lines(axes: Axes, one: Transfer, **options: Any) -> list[Line2D]:
     """Draw R as a line per task, with a marker where the task was just learnt. `options` are those of plot."""
     lines = []
-    for column, key in enumerate(task_keys(one.tasks)):
+    _, tasks = matrix_names(one)
+    for column, key in enumerate(task_keys(tasks)):
         style = {"label": literal(key.name), **line_style(key), **options}
         lines += axes.plot(np.arange(len(one.R)), one.R[:, column], **style)
         learnt = [step for step, task in one.visits if task == column]
@@ -111,8 +110,8 @@ def draw_transfer_matrix(axes: Axes, one: Transfer, **options: Any) -> AxesImage
     """Draw R as a heat map, with a frame where the task was just learnt. `options` are those of imshow."""
     from matplotlib.patches import Rectangle
 
-    low, high = common_limits([one])
-    image = draw_heat_map(axes, one.R, one.steps, one.tasks, unit=one.title, **{"vmin": low, "vmax": high, **options})
+    (low, high), (steps, tasks) = common_limits([one]), matrix_names(one)
+    image = draw_heat_map(axes, one.R, steps, tasks, unit=one.title, **{"vmin": low, "vmax": high, **options})
     write_numbers(image, one.R)
     for step, task in one.visits:
         axes.add_patch(Rectangle((task - 0.5, step - 0.5), 1, 1, fill=False, edgecolor=_FRAME, linewidth=2))
@@ -122,20 +121,20 @@ def draw_transfer_matrix(axes: Axes, one: Transfer, **options: Any) -> AxesImage
 
 def matrix_size(one: Transfer) -> tuple[float, float]:
     """Return the width and height of the heat map of R, in inches."""
-    width = inches_for(2 * len(one.tasks), minimum=4.5) + inches_for_names(one.steps)
-    return width, inches_for(len(one.steps), minimum=3) + inches_for_names(one.tasks)
+    steps, tasks = matrix_names(one)
+    width = inches_for(2 * len(tasks), minimum=4.5) + inches_for_names(steps)
+    return width, inches_for(len(steps), minimum=3) + inches_for_names(tasks)
 
 
 def _height(one: Transfer) -> int:
-    return max(heat_height(one.steps, one.tasks), _MIN_HEIGHT)
+    return max(heat_height(*matrix_names(one)), _MIN_HEIGHT)
 
 
 def _heat_view(one: Transfer, limits: Limits) -> View:
-    numbered = len(one.tasks) <= _MAX_NUMBERED_TASKS
+    numbered = len(one.task_names) <= _MAX_NUMBERED_TASKS
     box = {"type": "rect", "line": {"color": "var(--ink)", "width": 2}}
     heat = heat_map(
-        one.steps,
-        one.tasks,
+        *matrix_names(one),
         one.R,
         shapes=[{**box, "x0": j - 0.5, "x1": j + 0.5, "y0": s - 0.5, "y1": s + 0.5} for s, j in one.visits],
         zmin=limits[0],
@@ -148,25 +147,26 @@ def _heat_view(one: Transfer, limits: Limits) -> View:
 
 
 def _lines_view(one: Transfer, limits: Limits) -> View:
-    learnt = set(one.visits)
+    learnt, (steps, tasks) = set(one.visits), matrix_names(one)
+    texts = [safe(step) for step in steps]
     data = [
         {
             **line(key),
             "mode": "lines+markers",
             "x": list(range(len(one.R))),
             "y": rounded(one.R[:, j]),
-            "text": [safe(step) for step in one.steps],
+            "text": texts,
             "marker": {"size": [9 if (s, j) in learnt else 0.1 for s in range(len(one.R))]},
             "hovertemplate": "after %{text}<br>on %{fullData.name}: %{y:.3f}<extra></extra>",
         }
-        for j, key in enumerate(task_keys(one.tasks))
+        for j, key in enumerate(task_keys(tasks))
     ]
     margin = 0.05 * (limits[1] - limits[0])
-    steps = axis(
+    experiences = axis(
         "Experiences learnt",
         showgrid=False,
         range=[-0.3, len(one.R) - 0.7],
         dtick=1 if len(one.R) <= _MAX_NUMBERED_STEPS else None,
     )
     scores = axis(one.title, range=[limits[0] - margin, limits[1] + margin])
-    return View(one.title, data, frame(xaxis=steps, yaxis=scores))
+    return View(one.title, data, frame(xaxis=experiences, yaxis=scores))

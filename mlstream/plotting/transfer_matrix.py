@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from mlstream.drawing.transfer import (
     LINES_SIZE,
+    Transfer,
     draw_transfer_lines,
     draw_transfer_matrix,
-    make_transfer,
     matrix_size,
 )
 from mlstream.plotting._axes import axes_or_new
@@ -108,7 +108,7 @@ class TransferMatrixDisplay:
         if kind not in ("matrix", "lines"):
             raise ValueError(f"kind must be 'matrix' or 'lines'. Got {kind!r} instead.")
         names = self.task_names or [f"task {task}" for task in range(self.R.shape[1])]
-        one = make_transfer(self.score_name, self.R, self.order, names)
+        one = Transfer(self.score_name, self.R, self.order, names)
         is_matrix = kind == "matrix"
         self.ax_ = axes_or_new(ax, matrix_size(one) if is_matrix else LINES_SIZE, open_sides=not is_matrix)
         self.figure_ = self.ax_.figure

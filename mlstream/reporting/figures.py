@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from mlstream.drawing.alarms import alarm_figure
 from mlstream.drawing.costs import cost_figure
 from mlstream.drawing.critical_difference import rank_figure
+from mlstream.drawing.curves import curve_figure
 from mlstream.drawing.matplotlib_parts import write_png_and_svg
 from mlstream.drawing.transfer import transfer_figure
 from mlstream.records.detection_record import Detection
 from mlstream.records.paths import file_name
 from mlstream.reporting.comparison import Comparison
 from mlstream.reporting.costs import cost_points
-from mlstream.reporting.curves import draw_curves
+from mlstream.reporting.curves import stream_curves
 from mlstream.reporting.detection import alarm_lanes, charted
 from mlstream.reporting.detection_tables import group_detections
 from mlstream.reporting.groups import Group
@@ -54,9 +55,9 @@ def _figures(streams: Mapping[str, list[Group]], comparisons: Sequence[Compariso
         yield "pareto-front", cost_figure(front.points, score_heading("acc").title, front.title)
     for stream, groups in streams.items():
         measured = [group for group in groups if group.measured]
-        curves = draw_curves(measured, _SCORE)
+        curves = stream_curves(measured, _SCORE, "windowed")
         if curves is not None:
-            yield f"curves-{stream}", curves
+            yield f"curves-{stream}", curve_figure(*curves)
         for cost in cost_points(measured):
             title = score_heading("acc").title
             yield f"acc-against-{cost.name}-{stream}", cost_figure(cost.points, title, cost.title)

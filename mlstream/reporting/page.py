@@ -19,16 +19,21 @@ from mlstream.drawing.transfer import Limits, Transfer
 from mlstream.records.detection_record import Detection
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.along_stream import along_table, final_table, repeating_note
+from mlstream.reporting.charts import cost_charts, curve_chart, pareto_part, transfer_charts
 from mlstream.reporting.comparison import compare, compare_all
-from mlstream.reporting.costs import cost_charts, cost_table, energy_marks
-from mlstream.reporting.curves import curve_chart
+from mlstream.reporting.costs import energy_marks
 from mlstream.reporting.detection import DetectionPart, detection_part
-from mlstream.reporting.energy_parts import describe_shares
 from mlstream.reporting.groups import Group
 from mlstream.reporting.headline import headline
 from mlstream.reporting.learning_speed import speed_table
-from mlstream.reporting.methods_text import Paragraph, data_text, decisions_text, methods_text, software_text
-from mlstream.reporting.pareto import pareto_part
+from mlstream.reporting.methods_text import (
+    Paragraph,
+    data_text,
+    decisions_text,
+    describe_shares,
+    methods_text,
+    software_text,
+)
 from mlstream.reporting.ranks import (
     draw_pairs,
     draw_ranks,
@@ -39,9 +44,9 @@ from mlstream.reporting.ranks import (
 )
 from mlstream.reporting.recorded_facts import agreed, recorded_facts
 from mlstream.reporting.score_info import score_heading
-from mlstream.reporting.strategy_tables import strategy_table, trial_table
+from mlstream.reporting.strategy_tables import cost_table, strategy_table, trial_table
 from mlstream.reporting.tables import Table, overview_table
-from mlstream.reporting.transfer import score_limits, transfer, transfer_charts
+from mlstream.reporting.transfer import score_limits, transfer
 from mlstream.streams.card_model import StreamCard
 
 _OVERVIEW_SCORE = "ba_macro"

@@ -1,32 +1,16 @@
-"""The main figure of a report: accuracy against energy, over all streams that strategies can be compared on."""
+"""Scores against costs over all streams that strategies can be compared on, for the main figure of a report."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import NamedTuple
 
-from mlstream.drawing.costs import CostPoint, cost_chart
-from mlstream.drawing.plotly_parts import Chart
-from mlstream.drawing.styles import Key, strategy_key
+from mlstream.drawing.costs import CostPoint
 from mlstream.reporting.complete_blocks import Block, choose_block
 from mlstream.reporting.costs import COSTS, SCORE, CostPoints, cost_points, cost_title, energy_marks
-from mlstream.reporting.energy_parts import describe_shares
 from mlstream.reporting.groups import Group
-from mlstream.reporting.score_info import score_heading
 
 Streams = Mapping[str, Sequence[Group]]
-
-_HEIGHT = 420
-
-
-class ParetoPart(NamedTuple):
-    """The figure, its legend, what the energy consists of, and whether some of it is below the meter's resolution."""
-
-    chart: Chart
-    keys: list[Key]
-    shares: str
-    is_uncertain: bool
 
 
 def pareto_points(streams: Streams, cost: str = "energy", score: str = SCORE) -> CostPoints | None:
@@ -46,18 +30,6 @@ def pareto_points(streams: Streams, cost: str = "energy", score: str = SCORE) ->
     compared = [group for name in block.streams for group in streams[name] if group.strategy in block.strategies]
     title = cost_title(cost, compared, n_streams=len(block.streams))
     return CostPoints(cost, title, points) if points else None
-
-
-def pareto_part(streams: Streams) -> ParetoPart | None:
-    """Draw ACC against energy; None where energy was not measured, or nothing can be compared."""
-    found = pareto_points(streams)
-    if found is None:
-        return None
-    chart = cost_chart(found.points, score_heading(SCORE).title, found.title, height=_HEIGHT)
-    runs = [run for groups in streams.values() for group in groups for run in group.measured]
-    is_uncertain = any(one.is_uncertain for one in found.points)
-    keys = [strategy_key(one.name, one.style) for one in found.points]
-    return ParetoPart(chart, keys, describe_shares(runs), is_uncertain)
 
 
 def _point(streams: Streams, block: Block, place: int, cost: str) -> CostPoint | None:

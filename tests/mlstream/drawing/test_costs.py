@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from mlstream.drawing.costs import pareto_front
 from mlstream.drawing.point_labels import name_boxes, place_names
-from mlstream.reporting.costs import cost_charts
+from mlstream.reporting.charts import cost_charts
 from mlstream.reporting.groups import group_runs
 from tests.mlstream.drawing.plotly_checks import require_valid
 from tests.mlstream.records.run_records import STRATEGIES, make_capped, make_failed, make_run

@@ -3,10 +3,10 @@
 import pytest
 
 from mlstream.records.run_record import PhaseResources
-from mlstream.reporting.costs import cost_table
-from mlstream.reporting.energy_parts import describe_shares, energy_shares
+from mlstream.reporting.costs import energy_shares
 from mlstream.reporting.groups import group_runs
-from mlstream.reporting.methods_text import methods_text
+from mlstream.reporting.methods_text import describe_shares, methods_text
+from mlstream.reporting.strategy_tables import cost_table
 from tests.mlstream.records.run_records import make_card, make_run
 
 CODECARBON = "codecarbon 3.3.2: RAM (power model), CPU (cpu_load, AMD EPYC, 8 W)"

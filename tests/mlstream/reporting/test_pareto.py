@@ -3,9 +3,10 @@
 import pytest
 
 from mlstream.records.run_record import PhaseResources
+from mlstream.reporting.charts import pareto_part
 from mlstream.reporting.groups import group_runs
 from mlstream.reporting.page import describe
-from mlstream.reporting.pareto import pareto_part, pareto_points
+from mlstream.reporting.pareto import pareto_points
 from tests.mlstream.drawing.plotly_checks import require_valid
 from tests.mlstream.records.run_records import make_capped, make_card, make_failed, make_run
 

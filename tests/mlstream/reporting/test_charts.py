@@ -3,8 +3,9 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from mlstream.reporting.curves import curve_chart
+from mlstream.reporting.charts import curve_chart, transfer_charts
 from mlstream.reporting.groups import group_runs
+from mlstream.reporting.transfer import score_limits, transfer
 from tests.mlstream.drawing.plotly_checks import require_valid
 from tests.mlstream.records.run_records import (
     ORDER,
@@ -105,3 +106,61 @@ def test_every_view_has_a_summary_of_its_own_score():
     ]
     assert chart.summary == chart.views[0].summary
     assert chart.views[1].summary.endswith(f" NN {curve.windowed[-1]:.3f}.")
+
+
+def group_of(*runs):
+    (group,) = group_runs(runs)["yeast"]
+    return group
+
+
+def test_an_undefined_row_of_a_matrix_is_blank():
+    R = make_run("NN", 0).R["ba_macro"]
+    R = [[None] * 4, *R[1:]]
+    group = group_of(make_run("NN", 0, R={"ba_macro": R}))
+    one = transfer(group, "ba_macro")
+    heat, _ = transfer_charts("NN", {"ba_macro": one}, {"ba_macro": score_limits([group], "ba_macro")})
+    assert heat.views[0].data[0]["z"][0] == [None] * 4
+    assert "n/a before learning" in heat.summary
+
+
+def test_charts_show_the_matrix_and_box_the_task_just_learnt():
+    group = group_of(make_run())
+    one = transfer(group, "ba_macro")
+    heat, lines = transfer_charts("NN", {"ba_macro": one}, {"ba_macro": score_limits([group], "ba_macro")})
+    for chart in (heat, lines):
+        require_valid(chart)
+    view = heat.views[0]
+    assert view.data[0]["z"] == np.round(one.R, 4).tolist()
+    centres = [((box["y0"] + box["y1"]) / 2, (box["x0"] + box["x1"]) / 2) for box in view.layout["shapes"]]
+    assert centres == one.visits
+    for j, trace in enumerate(lines.views[0].data):
+        assert trace["y"] == np.round(one.R[:, j], 4).tolist()
+        learnt = [s for s, size in enumerate(trace["marker"]["size"]) if size > 1]
+        assert learnt == [s for s, task in one.visits if task == j]
+
+
+def test_many_tasks_get_a_colour_bar_instead_of_numbers():
+    names = [f"task {j}" for j in range(20)]
+    run = make_run(
+        "NN",
+        task_names=names,
+        order=[[j] for j in range(20)],
+        experience_sizes=[10] * 20,
+        R={"ba_macro": [[0.5] * 20] * 21},
+    )
+    group = group_of(run)
+    heat, _ = transfer_charts("NN", {"ba_macro": transfer(group, "ba_macro")}, {"ba_macro": (0.5, 0.55)})
+    assert heat.views[0].data[0]["showscale"]
+    assert not heat.views[0].data[0]["texttemplate"]
+
+
+def test_without_a_matrix_there_is_no_chart_of_it():
+    assert transfer_charts("NN", {}, {}) == []
+
+
+def test_the_caption_of_a_view_is_that_of_its_score():
+    one = transfer(group_of(make_run("NN")), "ba_macro")
+    found = {"ba_macro": one, "rmse": one._replace(title="RMSE")}
+    for chart in transfer_charts("NN", found, dict.fromkeys(found, (0.0, 1.0))):
+        assert ["BA_macro" in view.summary for view in chart.views] == [True, False]
+        assert ["RMSE" in view.summary for view in chart.views] == [False, True]

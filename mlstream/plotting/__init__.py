@@ -1,11 +1,27 @@
-"""Displays in scikit-learn's manner: ``from_*`` computes and draws, and the object keeps the data and the axes."""
+"""Displays in scikit-learn's manner: ``from_*`` computes and draws, and the object keeps the data and the axes.
 
-from mlstream.plotting.critical_difference import CriticalDifferenceDisplay
-from mlstream.plotting.label_frequency import LabelFrequencyDisplay
-from mlstream.plotting.pareto_front import ParetoFrontDisplay
-from mlstream.plotting.schedule import ScheduleDisplay
-from mlstream.plotting.score_curves import ScoreCurvesDisplay
-from mlstream.plotting.transfer_matrix import TransferMatrixDisplay
+Names are imported when they are first used: who draws a picture of a stream needs no records.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mlstream.plotting.critical_difference import CriticalDifferenceDisplay
+    from mlstream.plotting.label_frequency import LabelFrequencyDisplay
+    from mlstream.plotting.pareto_front import ParetoFrontDisplay
+    from mlstream.plotting.schedule import ScheduleDisplay
+    from mlstream.plotting.score_curves import ScoreCurvesDisplay
+    from mlstream.plotting.transfer_matrix import TransferMatrixDisplay
+
+_HOMES = {
+    "CriticalDifferenceDisplay": "mlstream.plotting.critical_difference",
+    "LabelFrequencyDisplay": "mlstream.plotting.label_frequency",
+    "ParetoFrontDisplay": "mlstream.plotting.pareto_front",
+    "ScheduleDisplay": "mlstream.plotting.schedule",
+    "ScoreCurvesDisplay": "mlstream.plotting.score_curves",
+    "TransferMatrixDisplay": "mlstream.plotting.transfer_matrix",
+}
 
 __all__ = [
     "CriticalDifferenceDisplay",
@@ -15,3 +31,13 @@ __all__ = [
     "ScoreCurvesDisplay",
     "TransferMatrixDisplay",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'mlstream.plotting' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,20 +7,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mlstream.plotting.critical_difference import CriticalDifferenceDisplay
-    from mlstream.plotting.label_frequency import LabelFrequencyDisplay
-    from mlstream.plotting.pareto_front import ParetoFrontDisplay
-    from mlstream.plotting.schedule import ScheduleDisplay
-    from mlstream.plotting.score_curves import ScoreCurvesDisplay
-    from mlstream.plotting.transfer_matrix import TransferMatrixDisplay
+    from mlstream.plotting.displays.critical_difference import CriticalDifferenceDisplay
+    from mlstream.plotting.displays.label_frequency import LabelFrequencyDisplay
+    from mlstream.plotting.displays.pareto_front import ParetoFrontDisplay
+    from mlstream.plotting.displays.schedule import ScheduleDisplay
+    from mlstream.plotting.displays.score_curves import ScoreCurvesDisplay
+    from mlstream.plotting.displays.transfer_matrix import TransferMatrixDisplay
 
 _HOMES = {
-    "CriticalDifferenceDisplay": "mlstream.plotting.critical_difference",
-    "LabelFrequencyDisplay": "mlstream.plotting.label_frequency",
-    "ParetoFrontDisplay": "mlstream.plotting.pareto_front",
-    "ScheduleDisplay": "mlstream.plotting.schedule",
-    "ScoreCurvesDisplay": "mlstream.plotting.score_curves",
-    "TransferMatrixDisplay": "mlstream.plotting.transfer_matrix",
+    "CriticalDifferenceDisplay": "mlstream.plotting.displays.critical_difference",
+    "LabelFrequencyDisplay": "mlstream.plotting.displays.label_frequency",
+    "ParetoFrontDisplay": "mlstream.plotting.displays.pareto_front",
+    "ScheduleDisplay": "mlstream.plotting.displays.schedule",
+    "ScoreCurvesDisplay": "mlstream.plotting.displays.score_curves",
+    "TransferMatrixDisplay": "mlstream.plotting.displays.transfer_matrix",
 }
 
 __all__ = [

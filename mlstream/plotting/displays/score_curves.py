@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.drawing.curves import CURVES_SIZE, Experiences, ScoreCurve, draw_score_curves
-from mlstream.plotting._axes import axes_or_new
-from mlstream.plotting._runs import Runs, group_named
+from mlstream.plotting.displays._axes import axes_or_new
+from mlstream.plotting.displays._runs import Runs, group_named
 from mlstream.reporting.curves import Kind, stream_curves
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.drawing.costs import COSTS_SIZE, CostPoint, draw_costs, front_of
-from mlstream.plotting._axes import axes_or_new
-from mlstream.plotting._runs import Runs, group_named
+from mlstream.plotting.displays._axes import axes_or_new
+from mlstream.plotting.displays._runs import Runs, group_named
 from mlstream.reporting.costs import SCORE
 from mlstream.reporting.pareto import pareto_points
 from mlstream.reporting.score_info import score_heading

@@ -15,7 +15,7 @@ from mlstream.drawing.transfer import (
     draw_transfer_matrix,
     matrix_size,
 )
-from mlstream.plotting._axes import axes_or_new
+from mlstream.plotting.displays._axes import axes_or_new
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.transfer import measured_rows

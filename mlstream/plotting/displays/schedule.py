@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.drawing.schedule import draw_schedule, schedule_size, task_shares
-from mlstream.plotting._axes import axes_or_new
+from mlstream.plotting.displays._axes import axes_or_new
 from mlstream.streams.stream import Stream
 
 if TYPE_CHECKING:

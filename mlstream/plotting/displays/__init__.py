@@ -1,0 +1,1 @@
+"""The classes that users draw with."""

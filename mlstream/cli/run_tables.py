@@ -8,10 +8,10 @@ from statistics import mean, stdev
 from rich.table import Table
 
 from metrics.named import NAMED_METRICS
+from mlstream.analysis.costs import wall_time_s
 from mlstream.cli.console import print_line, wide_console
 from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_record import RunResult
-from mlstream.reporting.costs import wall_time_s
 from mlstream.reporting.methods_text import decisions_text
 
 

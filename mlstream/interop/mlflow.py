@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import requests
 
 from mlstream._support.files import sha256_of
+from mlstream.analysis.costs import wall_time_s
 from mlstream.records.paths import Repetition
 from mlstream.records.run_files import load_runs, path_of
 from mlstream.records.run_record import Resources, RunResult, Score
-from mlstream.reporting.costs import wall_time_s
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlstream.reporting.groups import Group, score_names, spread
+from mlstream.analysis.groups import Group, score_names, spread
 from mlstream.reporting.tables import Table, format_score, score_table
 
 ALONG_STREAM = (

@@ -7,17 +7,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from mlstream.drawing.costs import cost_chart
-from mlstream.drawing.curves import ScoreCurve, curve_view
-from mlstream.drawing.plotly_parts import Chart, rounded
-from mlstream.drawing.styles import Key, strategy_key
-from mlstream.drawing.transfer import Limits, Transfer, matrix_names, transfer_heat_chart, transfer_lines_chart
-from mlstream.reporting.costs import SCORE, cost_points
-from mlstream.reporting.curves import Kind, reference_run, stream_curves
-from mlstream.reporting.groups import Group, spread
+from mlstream.analysis.costs import SCORE, cost_points
+from mlstream.analysis.curves import Kind, reference_run, stream_curves
+from mlstream.analysis.groups import Group, spread
+from mlstream.analysis.pareto import pareto_points
+from mlstream.analysis.score_info import score_heading
+from mlstream.plotting.costs import cost_chart
+from mlstream.plotting.curves import ScoreCurve, curve_view
+from mlstream.plotting.plotly_parts import Chart, rounded
+from mlstream.plotting.styles import Key, strategy_key
+from mlstream.plotting.transfer import Limits, Transfer, matrix_names, transfer_heat_chart, transfer_lines_chart
 from mlstream.reporting.methods_text import describe_shares
-from mlstream.reporting.pareto import pareto_points
-from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.tables import format_score
 
 _PARETO_HEIGHT = 420

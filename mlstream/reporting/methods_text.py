@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from metrics.named import NAMED_METRICS
+from mlstream.analysis.comparison import ALPHA, ROPE
+from mlstream.analysis.costs import energy_shares
+from mlstream.analysis.groups import BASELINES, describe_tuning
+from mlstream.analysis.score_info import score_heading
 from mlstream.records.detection_record import Detection
 from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_record import Resources, RunResult
-from mlstream.reporting.comparison import ALPHA, ROPE
-from mlstream.reporting.costs import energy_shares
-from mlstream.reporting.groups import BASELINES, describe_tuning
-from mlstream.reporting.score_info import score_heading
 from mlstream.streams.card_model import StreamCard
 
 Cards = Mapping[str, StreamCard]

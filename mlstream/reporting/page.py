@@ -10,20 +10,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from mlstream._version import __version__
+from mlstream.analysis.comparison import compare, compare_all
+from mlstream.analysis.costs import energy_marks
+from mlstream.analysis.groups import Group
+from mlstream.analysis.score_info import score_heading
+from mlstream.analysis.transfer import score_limits, transfer
 from mlstream.cards.terms import StatedTerms, stated_terms
-from mlstream.drawing.labels import label_chart
-from mlstream.drawing.plotly_parts import Chart
-from mlstream.drawing.schedule import schedule_chart
-from mlstream.drawing.styles import Key, strategy_key, task_keys
-from mlstream.drawing.transfer import Limits, Transfer
+from mlstream.plotting.labels import label_chart
+from mlstream.plotting.plotly_parts import Chart
+from mlstream.plotting.schedule import schedule_chart
+from mlstream.plotting.styles import Key, strategy_key, task_keys
+from mlstream.plotting.transfer import Limits, Transfer
 from mlstream.records.detection_record import Detection
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.along_stream import along_table, final_table, repeating_note
 from mlstream.reporting.charts import cost_charts, curve_chart, pareto_part, transfer_charts
-from mlstream.reporting.comparison import compare, compare_all
-from mlstream.reporting.costs import energy_marks
 from mlstream.reporting.detection import DetectionPart, detection_part
-from mlstream.reporting.groups import Group
 from mlstream.reporting.headline import headline
 from mlstream.reporting.learning_speed import speed_table
 from mlstream.reporting.methods_text import (
@@ -43,10 +45,8 @@ from mlstream.reporting.ranks import (
     rank_table,
 )
 from mlstream.reporting.recorded_facts import agreed, recorded_facts
-from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.strategy_tables import cost_table, strategy_table, trial_table
 from mlstream.reporting.tables import Table, overview_table
-from mlstream.reporting.transfer import score_limits, transfer
 from mlstream.streams.card_model import StreamCard
 
 _OVERVIEW_SCORE = "ba_macro"

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mlstream.drawing.critical_difference import Ranking, rank_chart
-from mlstream.drawing.matrices import PairMatrix, pair_chart
-from mlstream.drawing.plotly_parts import Chart
-from mlstream.reporting.comparison import ALPHA, Comparison
-from mlstream.reporting.complete_blocks import LeftOut
-from mlstream.reporting.score_info import Heading, score_heading
+from mlstream.analysis.comparison import ALPHA, Comparison
+from mlstream.analysis.complete_blocks import LeftOut
+from mlstream.analysis.score_info import Heading, score_heading
+from mlstream.plotting.critical_difference import Ranking, rank_chart
+from mlstream.plotting.matrices import PairMatrix, pair_chart
+from mlstream.plotting.plotly_parts import Chart
 from mlstream.reporting.tables import PARAMETERS, STRATEGY, UNDEFINED, Cell, Table
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from mlstream.records.frugality import FRUGALITIES
-from mlstream.records.run_record import RunResult
-from mlstream.reporting.costs import (
+from mlstream.analysis.costs import (
     Amount,
     cpu_time_s,
     energy_j,
@@ -20,8 +18,10 @@ from mlstream.reporting.costs import (
     phase_names,
     wall_time_s,
 )
-from mlstream.reporting.groups import Group
-from mlstream.reporting.score_info import Heading, score_heading
+from mlstream.analysis.groups import Group
+from mlstream.analysis.score_info import Heading, score_heading
+from mlstream.records.frugality import FRUGALITIES
+from mlstream.records.run_record import RunResult
 from mlstream.reporting.tables import PARAMETERS, STRATEGY, UNDEFINED, Cell, Table, format_score, name_cells
 
 _SCORES = ("ba_macro", "acc", "bwt", "fwt", "fm", *FRUGALITIES)

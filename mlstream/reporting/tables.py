@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mlstream._support.spreadsheets import table_text
-from mlstream.reporting.groups import Group, describe_tunings, score_names
-from mlstream.reporting.score_info import Better, Heading, score_heading
+from mlstream.analysis.groups import Group, describe_tunings, score_names
+from mlstream.analysis.score_info import Better, Heading, score_heading
 
 STRATEGY = Heading("Strategy")
 PARAMETERS = Heading(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from mlstream.analysis.groups import Group, group_runs
 from mlstream.records.run_record import RunResult
-from mlstream.reporting.groups import Group, group_runs
 
 Runs = RunResult | Sequence[RunResult] | Mapping[str, RunResult]
 

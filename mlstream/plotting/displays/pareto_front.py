@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.drawing.costs import COSTS_SIZE, CostPoint, draw_costs, front_of
+from mlstream.analysis.costs import SCORE
+from mlstream.analysis.pareto import pareto_points
+from mlstream.analysis.score_info import score_heading
+from mlstream.plotting.costs import COSTS_SIZE, CostPoint, draw_costs, front_of
 from mlstream.plotting.displays._axes import axes_or_new
 from mlstream.plotting.displays._runs import Runs, group_named
-from mlstream.reporting.costs import SCORE
-from mlstream.reporting.pareto import pareto_points
-from mlstream.reporting.score_info import score_heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.drawing.curves import CURVES_SIZE, Experiences, ScoreCurve, draw_score_curves
+from mlstream.analysis.curves import Kind, stream_curves
+from mlstream.plotting.curves import CURVES_SIZE, Experiences, ScoreCurve, draw_score_curves
 from mlstream.plotting.displays._axes import axes_or_new
 from mlstream.plotting.displays._runs import Runs, group_named
-from mlstream.reporting.curves import Kind, stream_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.drawing.transfer import (
+from mlstream.analysis.score_info import score_heading
+from mlstream.analysis.transfer import measured_rows
+from mlstream.plotting.displays._axes import axes_or_new
+from mlstream.plotting.transfer import (
     LINES_SIZE,
     Transfer,
     draw_transfer_lines,
     draw_transfer_matrix,
     matrix_size,
 )
-from mlstream.plotting.displays._axes import axes_or_new
 from mlstream.records.run_record import RunResult
-from mlstream.reporting.score_info import score_heading
-from mlstream.reporting.transfer import measured_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

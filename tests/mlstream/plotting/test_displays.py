@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from mlstream import plotting
-from mlstream.drawing.matplotlib_parts import ink_on
 from mlstream.plotting import (
     CriticalDifferenceDisplay,
     LabelFrequencyDisplay,
@@ -17,6 +16,7 @@ from mlstream.plotting import (
     ScoreCurvesDisplay,
     TransferMatrixDisplay,
 )
+from mlstream.plotting.matplotlib_parts import ink_on
 from mlstream.streams.stream import Dataset
 from tests.loops import check_all
 from tests.mlstream.evaluation.streams import SIZES, VISITS, make_stream

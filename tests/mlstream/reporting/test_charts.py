@@ -3,10 +3,10 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
+from mlstream.analysis.groups import group_runs
+from mlstream.analysis.transfer import score_limits, transfer
 from mlstream.reporting.charts import curve_chart, transfer_charts
-from mlstream.reporting.groups import group_runs
-from mlstream.reporting.transfer import score_limits, transfer
-from tests.mlstream.drawing.plotly_checks import require_valid
+from tests.mlstream.plotting.plotly_checks import require_valid
 from tests.mlstream.records.run_records import (
     ORDER,
     SIZES,

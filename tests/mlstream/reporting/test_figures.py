@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 from matplotlib.cbook import is_math_text
 
-from mlstream.drawing.costs import cost_figure
-from mlstream.drawing.critical_difference import rank_figure
-from mlstream.drawing.curves import curve_figure
-from mlstream.drawing.transfer import transfer_figure
+from mlstream.analysis.comparison import compare_all
+from mlstream.analysis.costs import cost_points
+from mlstream.analysis.curves import stream_curves
+from mlstream.analysis.groups import group_runs
+from mlstream.analysis.transfer import transfer
+from mlstream.plotting.costs import cost_figure
+from mlstream.plotting.critical_difference import rank_figure
+from mlstream.plotting.curves import curve_figure
+from mlstream.plotting.transfer import transfer_figure
 from mlstream.records.run_files import load_runs
-from mlstream.reporting.comparison import compare_all
-from mlstream.reporting.costs import cost_points
-from mlstream.reporting.curves import stream_curves
 from mlstream.reporting.figures import write_figures
-from mlstream.reporting.groups import group_runs
 from mlstream.reporting.ranks import ranking_of
-from mlstream.reporting.transfer import transfer
 from tests.mlstream.records.run_records import SIZES, STRATEGIES, TASKS, make_run, write_campaign
 
 RUNS = [make_run(name, seed, stream) for stream in ("x", "y") for name in STRATEGIES for seed in (0, 1)]

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from metrics import average_ranks, bayesian_signed_rank, critical_difference, friedman, nemenyi
-from mlstream.reporting.complete_blocks import LeftOut, choose_block
-from mlstream.reporting.groups import Group, describe_tunings, score_names
-from mlstream.reporting.score_info import score_heading
+from mlstream.analysis.complete_blocks import LeftOut, choose_block
+from mlstream.analysis.groups import Group, describe_tunings, score_names
+from mlstream.analysis.score_info import score_heading
 
 Floats = npt.NDArray[np.float64]
 

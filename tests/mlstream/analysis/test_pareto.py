@@ -2,12 +2,12 @@
 
 import pytest
 
+from mlstream.analysis.groups import group_runs
+from mlstream.analysis.pareto import pareto_points
 from mlstream.records.run_record import PhaseResources
 from mlstream.reporting.charts import pareto_part
-from mlstream.reporting.groups import group_runs
 from mlstream.reporting.page import describe
-from mlstream.reporting.pareto import pareto_points
-from tests.mlstream.drawing.plotly_checks import require_valid
+from tests.mlstream.plotting.plotly_checks import require_valid
 from tests.mlstream.records.run_records import make_capped, make_card, make_failed, make_run
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.drawing.styles import Key
+from mlstream.plotting.styles import Key
 
 Json = dict[str, Any]
 Floats = npt.NDArray[np.float64]

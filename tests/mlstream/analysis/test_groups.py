@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlstream.drawing.plotly_parts import rounded
-from mlstream.reporting.groups import group_runs, layout, mean_scores, same_as_first, spread
+from mlstream.analysis.groups import group_runs, layout, mean_scores, same_as_first, spread
+from mlstream.plotting.plotly_parts import rounded
 from tests.mlstream.records.run_records import make_capped, make_failed, make_run
 
 scores = st.none() | st.floats(-1, 1)

@@ -5,7 +5,7 @@ import errno
 import pytest
 from matplotlib.figure import Figure
 
-from mlstream.drawing.matplotlib_parts import write_picture
+from mlstream.plotting.matplotlib_parts import write_picture
 
 
 class FullDisk(Figure):

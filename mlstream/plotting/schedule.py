@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.drawing import svg
-from mlstream.drawing.matplotlib_parts import inches_for, name_rows, new_panels
-from mlstream.drawing.plotly_parts import Chart, View, axis, category_axis, frame, safe
-from mlstream.drawing.styles import PAPER_COLOURS, distinct
+from mlstream.plotting import svg
+from mlstream.plotting.matplotlib_parts import inches_for, name_rows, new_panels
+from mlstream.plotting.plotly_parts import Chart, View, axis, category_axis, frame, safe
+from mlstream.plotting.styles import PAPER_COLOURS, distinct
 from mlstream.streams.card_model import StreamCard
 from mlstream.streams.stream import Stream
 

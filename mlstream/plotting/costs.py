@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from mlstream.drawing.matplotlib_parts import draw_legend, literal, marker_style, new_figure
-from mlstream.drawing.plotly_parts import Chart, Json, View, axis, frame, safe
-from mlstream.drawing.point_labels import place_names
-from mlstream.drawing.styles import strategy_key
+from mlstream.plotting.matplotlib_parts import draw_legend, literal, marker_style, new_figure
+from mlstream.plotting.plotly_parts import Chart, Json, View, axis, frame, safe
+from mlstream.plotting.point_labels import place_names
+from mlstream.plotting.styles import strategy_key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

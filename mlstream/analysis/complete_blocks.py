@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from itertools import combinations
 from typing import NamedTuple
 
-from mlstream.reporting.groups import Group
+from mlstream.analysis.groups import Group
 
 
 class LeftOut(NamedTuple):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.drawing import svg
-from mlstream.drawing.matplotlib_parts import draw_heat_map, inches_for, inches_for_names, name_columns, new_panels
-from mlstream.drawing.plotly_parts import Chart, View, heat_height, heat_map
-from mlstream.drawing.styles import PAPER_COLOURS, distinct
+from mlstream.plotting import svg
+from mlstream.plotting.matplotlib_parts import draw_heat_map, inches_for, inches_for_names, name_columns, new_panels
+from mlstream.plotting.plotly_parts import Chart, View, heat_height, heat_map
+from mlstream.plotting.styles import PAPER_COLOURS, distinct
 from mlstream.streams.card_model import StreamCard
 
 if TYPE_CHECKING:

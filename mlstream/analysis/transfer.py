@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.drawing.transfer import Limits, Transfer, common_limits
-from mlstream.reporting.groups import Group, mean_scores, same_as_first
-from mlstream.reporting.score_info import score_heading
+from mlstream.analysis.groups import Group, mean_scores, same_as_first
+from mlstream.analysis.score_info import score_heading
+from mlstream.plotting.transfer import Limits, Transfer, common_limits
 
 
 def transfer(group: Group, name: str) -> Transfer | None:

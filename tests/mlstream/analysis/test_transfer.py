@@ -1,8 +1,8 @@
 import pytest
 
-from mlstream.drawing.transfer import matrix_names
-from mlstream.reporting.groups import group_runs
-from mlstream.reporting.transfer import score_limits, transfer
+from mlstream.analysis.groups import group_runs
+from mlstream.analysis.transfer import score_limits, transfer
+from mlstream.plotting.transfer import matrix_names
 from tests.mlstream.records.run_records import ORDER, TASKS, make_failed, make_run
 
 

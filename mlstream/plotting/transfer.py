@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.drawing.matplotlib_parts import (
+from mlstream.plotting.matplotlib_parts import (
     draw_heat_map,
     draw_legend,
     inches_for,
@@ -19,8 +19,8 @@ from mlstream.drawing.matplotlib_parts import (
     new_figure,
     write_numbers,
 )
-from mlstream.drawing.plotly_parts import Chart, View, axis, frame, heat_height, heat_map, line, rounded, safe
-from mlstream.drawing.styles import PAPER_COLOURS, distinct, task_keys
+from mlstream.plotting.plotly_parts import Chart, View, axis, frame, heat_height, heat_map, line, rounded, safe
+from mlstream.plotting.styles import PAPER_COLOURS, distinct, task_keys
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream._support.files import atomic_path
-from mlstream.drawing.styles import DASHES, PAPER_COLOURS, SYMBOLS, Key, distinct
+from mlstream.plotting.styles import DASHES, PAPER_COLOURS, SYMBOLS, Key, distinct
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

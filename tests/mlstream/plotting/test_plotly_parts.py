@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlstream.drawing.plotly_parts import line, safe
-from mlstream.drawing.styles import N_COLOURS, PAPER_COLOURS, SYMBOLS, Key, distinct, strategy_key, task_keys
-from mlstream.reporting.groups import group_runs
-from tests.mlstream.drawing.plotly_checks import TEMPLATES, palettes
+from mlstream.analysis.groups import group_runs
+from mlstream.plotting.plotly_parts import line, safe
+from mlstream.plotting.styles import N_COLOURS, PAPER_COLOURS, SYMBOLS, Key, distinct, strategy_key, task_keys
+from tests.mlstream.plotting.plotly_checks import TEMPLATES, palettes
 from tests.mlstream.records.run_records import make_capped, make_run
 
 # Machado, Oliveira and Fernandes 2009: how the three kinds of colour blindness, complete, see linear RGB.

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.drawing.matplotlib_parts import draw_legend, line_style, literal, new_figure
-from mlstream.drawing.plotly_parts import Json, View, axis, frame, line, rounded, safe
-from mlstream.drawing.styles import distinct, strategy_key
+from mlstream.plotting.matplotlib_parts import draw_legend, line_style, literal, new_figure
+from mlstream.plotting.plotly_parts import Json, View, axis, frame, line, rounded, safe
+from mlstream.plotting.styles import distinct, strategy_key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,11 +6,11 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given
 
-from mlstream.drawing.labels import label_chart, label_svg
-from mlstream.drawing.schedule import schedule_chart, schedule_svg
+from mlstream.plotting.labels import label_chart, label_svg
+from mlstream.plotting.schedule import schedule_chart, schedule_svg
 from mlstream.streams.card_model import DriftCard, ExperienceCard
 from mlstream.streams.stream import Stream
-from tests.mlstream.drawing.plotly_checks import require_valid
+from tests.mlstream.plotting.plotly_checks import require_valid
 from tests.mlstream.records.run_records import ORDER, SIZES, TASKS, make_card
 from tests.mlstream.small_streams import Shape, make_stream, streams
 

@@ -1,8 +1,8 @@
 import pytest
 
+from mlstream.analysis.costs import cpu_time_s, energy_kwh, energy_marks, phase_names, wall_time_s
+from mlstream.analysis.groups import group_runs
 from mlstream.records.run_record import PhaseResources, Resources
-from mlstream.reporting.costs import cpu_time_s, energy_kwh, energy_marks, phase_names, wall_time_s
-from mlstream.reporting.groups import group_runs
 from mlstream.reporting.strategy_tables import cost_table
 from tests.mlstream.records.run_records import make_failed, make_run
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.drawing.matplotlib_parts import draw_heat_map, inches_for, inches_for_names, new_panels, write_numbers
-from mlstream.drawing.plotly_parts import Chart, View, heat_height, heat_map
+from mlstream.plotting.matplotlib_parts import draw_heat_map, inches_for, inches_for_names, new_panels, write_numbers
+from mlstream.plotting.plotly_parts import Chart, View, heat_height, heat_map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

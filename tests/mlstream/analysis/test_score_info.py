@@ -1,5 +1,5 @@
 import metrics
-from mlstream.reporting.score_info import SCORE_HEADINGS, score_heading
+from mlstream.analysis.score_info import SCORE_HEADINGS, score_heading
 from tests.loops import check_all
 
 FUNCTIONS = {name: name for name in ("ba_macro", "precision_at_k", "rmse", "acc", "bwt", "fwt", "fm")}

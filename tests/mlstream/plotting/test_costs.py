@@ -3,11 +3,11 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlstream.drawing.costs import pareto_front
-from mlstream.drawing.point_labels import name_boxes, place_names
+from mlstream.analysis.groups import group_runs
+from mlstream.plotting.costs import pareto_front
+from mlstream.plotting.point_labels import name_boxes, place_names
 from mlstream.reporting.charts import cost_charts
-from mlstream.reporting.groups import group_runs
-from tests.mlstream.drawing.plotly_checks import require_valid
+from tests.mlstream.plotting.plotly_checks import require_valid
 from tests.mlstream.records.run_records import STRATEGIES, make_capped, make_failed, make_run
 
 points = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=9)

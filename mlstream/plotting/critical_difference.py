@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from mlstream.drawing.matplotlib_parts import literal, new_figure
-from mlstream.drawing.plotly_parts import Chart, Json, View, safe, tight_frame
-from mlstream.drawing.styles import PAPER_COLOURS
+from mlstream.plotting.matplotlib_parts import literal, new_figure
+from mlstream.plotting.plotly_parts import Chart, Json, View, safe, tight_frame
+from mlstream.plotting.styles import PAPER_COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from mlstream.drawing.costs import CostPoint
-from mlstream.reporting.complete_blocks import Block, choose_block
-from mlstream.reporting.costs import COSTS, SCORE, CostPoints, cost_points, cost_title, energy_marks
-from mlstream.reporting.groups import Group
+from mlstream.analysis.complete_blocks import Block, choose_block
+from mlstream.analysis.costs import COSTS, SCORE, CostPoints, cost_points, cost_title, energy_marks
+from mlstream.analysis.groups import Group
+from mlstream.plotting.costs import CostPoint
 
 Streams = Mapping[str, Sequence[Group]]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from mlstream.drawing.curves import Experiences, ScoreCurve
+from mlstream.analysis.groups import Group, layout, mean_scores, same_as_first
+from mlstream.analysis.score_info import score_heading
+from mlstream.plotting.curves import Experiences, ScoreCurve
 from mlstream.records.run_record import Curve, RunResult, Score
-from mlstream.reporting.groups import Group, layout, mean_scores, same_as_first
-from mlstream.reporting.score_info import score_heading
 
 Values = Callable[[Curve], list[Score]]
 Kind = Literal["windowed", "cumulative"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mlstream.drawing.matplotlib_parts import draw_legend, inches_for, marker_style, name_rows, new_figure
-from mlstream.drawing.plotly_parts import Json, View, axis, category_axis, frame, safe
-from mlstream.drawing.styles import PAPER_COLOURS, Key, distinct
+from mlstream.plotting.matplotlib_parts import draw_legend, inches_for, marker_style, name_rows, new_figure
+from mlstream.plotting.plotly_parts import Json, View, axis, category_axis, frame, safe
+from mlstream.plotting.styles import PAPER_COLOURS, Key, distinct
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

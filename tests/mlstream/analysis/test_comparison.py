@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mlstream.reporting.comparison import compare, compare_all, find_cliques
-from mlstream.reporting.complete_blocks import choose_block
-from mlstream.reporting.groups import group_runs
+from mlstream.analysis.comparison import compare, compare_all, find_cliques
+from mlstream.analysis.complete_blocks import choose_block
+from mlstream.analysis.groups import group_runs
 from tests.mlstream.records.run_records import make_capped, make_failed, make_run
 
 STREAMS = [f"s{number}" for number in range(6)]

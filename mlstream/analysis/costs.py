@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from mlstream.drawing.costs import CostPoint
+from mlstream.analysis.groups import Group
+from mlstream.plotting.costs import CostPoint
 from mlstream.records.run_record import SELECTION, RunResult, total_cost
-from mlstream.reporting.groups import Group
 
 Amount = Callable[[RunResult], float | None]
 

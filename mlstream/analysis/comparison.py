@@ -67,6 +67,17 @@ class Comparison:
         return find_cliques(sorted(self.ranks.tolist()), self.critical_difference)
 
 
+class Ranking(NamedTuple):
+    """Strategies by mean rank over streams, by the score `title`."""
+
+    title: str
+    names: Sequence[str]  # best first
+    ranks: Sequence[float]  # mean ranks, rising
+    cliques: Sequence[tuple[int, int]]  # places of the first and the last strategy of each bar
+    critical_difference: float  # of mean ranks, from which the test calls two strategies different
+    n_streams: int
+
+
 def compare_all(streams: Mapping[str, Sequence[Group]]) -> list[Comparison]:
     """Compare strategies by every score that has a direction, and that two strategies have on the same two streams."""
     groups = [group for members in streams.values() for group in members]
@@ -100,6 +111,19 @@ def compare(streams: Mapping[str, Sequence[Group]], metric: str) -> Comparison |
         pairs=tuple(_pairs(scores if higher else -scores)),
         tuning=tuple(tuning[name] for name in block.strategies),
         left_out=block.left_out,
+    )
+
+
+def ranking_of(comparison: Comparison) -> Ranking:
+    """Sort the strategies of a comparison by rank, best first."""
+    order = comparison.by_rank
+    return Ranking(
+        title=score_heading(comparison.metric).title,
+        names=[comparison.strategies[place] for place in order],
+        ranks=[float(comparison.ranks[place]) for place in order],
+        cliques=comparison.cliques,
+        critical_difference=comparison.critical_difference,
+        n_streams=len(comparison.streams),
     )
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from mlstream.analysis.groups import Group
-from mlstream.plotting.costs import CostPoint
 from mlstream.records.run_record import SELECTION, RunResult, total_cost
 
 Amount = Callable[[RunResult], float | None]
@@ -24,6 +23,18 @@ class Cost(NamedTuple):
     title: str
     unit: str
     amount: Amount
+
+
+class CostPoint(NamedTuple):
+    """The mean cost and score of a strategy over runs."""
+
+    name: str
+    style: int  # place of the strategy in the campaign
+    cost: float
+    score: float
+    deviation: float | None  # of the score
+    is_finished: bool  # a capped run did less than the others, for less, and does not compete
+    is_uncertain: bool  # the cost lies below what the meter resolves
 
 
 class CostPoints(NamedTuple):

@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from mlstream.analysis.groups import Group, layout, mean_scores, same_as_first
 from mlstream.analysis.score_info import score_heading
-from mlstream.plotting.curves import Experiences, ScoreCurve
 from mlstream.records.run_record import Curve, RunResult, Score
 
 Values = Callable[[Curve], list[Score]]
 Kind = Literal["windowed", "cumulative"]
+
+
+class ScoreCurve(NamedTuple):
+    """Scores of one strategy at checkpoints: rows seen, and the score there, NaN where it is not defined."""
+
+    name: str
+    style: int  # place of the strategy in the campaign
+    n_rows: Sequence[int]
+    scores: npt.NDArray[np.float64]
+
+
+class Experiences(NamedTuple):
+    """The experiences of a stream: their sizes, the tasks that each holds, and the names of all tasks."""
+
+    sizes: Sequence[int]
+    order: Sequence[Sequence[int]]
+    task_names: Sequence[str]
+
+    @property
+    def ends(self) -> list[int]:
+        """Rows seen when each experience ends."""
+        return list(accumulate(self.sizes))
 
 
 class StreamCurves(NamedTuple):

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from mlstream.analysis.complete_blocks import Block, choose_block
-from mlstream.analysis.costs import COSTS, SCORE, CostPoints, cost_points, cost_title, energy_marks
+from mlstream.analysis.costs import COSTS, SCORE, CostPoint, CostPoints, cost_points, cost_title, energy_marks
 from mlstream.analysis.groups import Group
-from mlstream.plotting.costs import CostPoint
 
 Streams = Mapping[str, Sequence[Group]]
 
@@ -30,6 +29,24 @@ def pareto_points(streams: Streams, cost: str = "energy", score: str = SCORE) ->
     compared = [group for name in block.streams for group in streams[name] if group.strategy in block.strategies]
     title = cost_title(cost, compared, n_streams=len(block.streams))
     return CostPoints(cost, title, points) if points else None
+
+
+def front_of(points: Sequence[CostPoint]) -> list[CostPoint]:
+    """Return the points that finished and that no other such point beats in both cost and score, by cost."""
+    finished = [one for one in points if one.is_finished]
+    return [finished[place] for place in pareto_front([(one.cost, one.score) for one in finished])]
+
+
+def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
+    """Find the points (cost, score) that no other one beats in both cost (less is better) and score (more is better).
+
+    Returns their places, in the order of cost.
+    """
+    front: list[int] = []
+    for place in sorted(range(len(points)), key=lambda place: (points[place][0], -points[place][1])):
+        if not front or points[place][1] > points[front[-1]][1]:
+            front.append(place)
+    return front
 
 
 def _point(streams: Streams, block: Block, place: int, cost: str) -> CostPoint | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from mlstream.analysis.costs import CostPoint
+from mlstream.analysis.pareto import front_of
 from mlstream.plotting.matplotlib_parts import draw_legend, literal, marker_style, new_figure
 from mlstream.plotting.plotly_parts import Chart, Json, View, axis, frame, safe
 from mlstream.plotting.point_labels import place_names
@@ -21,30 +23,6 @@ COSTS_SIZE = (6.5, 4.5)
 _LOG_FROM_RATIO = 2
 
 Limits = tuple[float, float]
-
-
-class CostPoint(NamedTuple):
-    """The mean cost and score of a strategy over runs."""
-
-    name: str
-    style: int  # place of the strategy in the campaign, see `strategy_key`
-    cost: float
-    score: float
-    deviation: float | None  # of the score
-    is_finished: bool  # a capped run did less than the others, for less, and does not compete
-    is_uncertain: bool  # the cost lies below what the meter resolves
-
-
-def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
-    """Find the points (cost, score) that no other one beats in both cost (less is better) and score (more is better).
-
-    Returns their places, in the order of cost.
-    """
-    front: list[int] = []
-    for place in sorted(range(len(points)), key=lambda place: (points[place][0], -points[place][1])):
-        if not front or points[place][1] > points[front[-1]][1]:
-            front.append(place)
-    return front
 
 
 def cost_chart(points: Sequence[CostPoint], score: str, cost: str, *, height: int = 360) -> Chart:
@@ -94,12 +72,6 @@ def draw_costs(axes: Axes, points: Sequence[CostPoint], score: str, cost: str) -
     axes.set(xlabel=cost, ylabel=score, xscale="log" if _is_logarithmic(points) else "linear")
     draw_legend(axes)
     return [marker for marker, *_ in drawn], line
-
-
-def front_of(points: Sequence[CostPoint]) -> list[CostPoint]:
-    """Return the points that finished and that no other such point beats in both cost and score, by cost."""
-    finished = [one for one in points if one.is_finished]
-    return [finished[place] for place in pareto_front([(one.cost, one.score) for one in finished])]
 
 
 def _is_logarithmic(points: Sequence[CostPoint]) -> bool:

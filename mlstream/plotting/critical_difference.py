@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from mlstream.analysis.comparison import Ranking
 from mlstream.plotting.matplotlib_parts import literal, new_figure
 from mlstream.plotting.plotly_parts import Chart, Json, View, safe, tight_frame
 from mlstream.plotting.styles import PAPER_COLOURS
@@ -21,17 +22,6 @@ _HIGHEST = 1.9
 _OVERHANG = 0.03
 _PIXELS_OF_LEVEL = 26
 _INCHES_OF_LEVEL = 0.28
-
-
-class Ranking(NamedTuple):
-    """Strategies by mean rank over streams, by the score `title`."""
-
-    title: str
-    names: Sequence[str]  # best first
-    ranks: Sequence[float]  # mean ranks, rising
-    cliques: Sequence[tuple[int, int]]  # places of the first and the last strategy of each bar
-    critical_difference: float  # of mean ranks, from which the test calls two strategies different
-    n_streams: int
 
 
 class Branch(NamedTuple):

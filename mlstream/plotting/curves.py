@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
+from mlstream.analysis.curves import Experiences, ScoreCurve
 from mlstream.plotting.matplotlib_parts import draw_legend, line_style, literal, new_figure
 from mlstream.plotting.plotly_parts import Json, View, axis, frame, line, rounded, safe
 from mlstream.plotting.styles import distinct, strategy_key
@@ -22,28 +19,6 @@ _MAX_NAMED_VISITS = 24
 _MAX_LINES_ON_HOVER = 10
 # In inches.
 CURVES_SIZE = 9.0, 4.5
-
-
-class ScoreCurve(NamedTuple):
-    """Scores of one strategy at checkpoints: rows seen, and the score there, NaN where it is not defined."""
-
-    name: str
-    style: int  # place of the strategy in the campaign, see `strategy_key`
-    n_rows: Sequence[int]
-    scores: npt.NDArray[np.float64]
-
-
-class Experiences(NamedTuple):
-    """The experiences of a stream: their sizes, the tasks that each holds, and the names of all tasks."""
-
-    sizes: Sequence[int]
-    order: Sequence[Sequence[int]]
-    task_names: Sequence[str]
-
-    @property
-    def ends(self) -> list[int]:
-        """Rows seen when each experience ends."""
-        return list(accumulate(self.sizes))
 
 
 def curve_view(title: str, kind: str, curves: Sequence[ScoreCurve], experiences: Experiences) -> View:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mlstream.analysis.transfer import Limits, Transfer, common_limits
 from mlstream.plotting.matplotlib_parts import (
     draw_heat_map,
     draw_legend,
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from matplotlib.lines import Line2D
 
-Limits = tuple[float, float]
-
 _MAX_NUMBERED_TASKS = 8
 _MAX_NUMBERED_STEPS = 16
 _MIN_HEIGHT = 220
@@ -39,35 +37,11 @@ _FRAME = PAPER_COLOURS[1]
 LINES_SIZE = 6.5, 4.0
 
 
-class Transfer(NamedTuple):
-    """R of the metric `title`."""
-
-    title: str
-    # (n_experiences + 1, n_tasks), fewer rows if the run was stopped; NaN where a score is not defined.
-    R: npt.NDArray[np.float64]
-    order: Sequence[Sequence[int]]  # tasks of each experience
-    task_names: Sequence[str]
-
-    @property
-    def visits(self) -> list[tuple[int, int]]:
-        """Cells (row, column) of the tasks that were just learnt."""
-        return [(step, task) for step, now in enumerate(self.order[: len(self.R) - 1], 1) for task in now]
-
-
 def matrix_names(one: Transfer) -> tuple[list[str], list[str]]:
     """Name the rows of R, each after an experience with its tasks, and the columns; names of columns are distinct."""
     tasks, learnt = distinct(one.task_names), one.order[: len(one.R) - 1]
     steps = [f"{step}: {'+'.join(tasks[task] for task in now)}" for step, now in enumerate(learnt, 1)]
     return ["0: before", *steps], tasks
-
-
-def common_limits(matrices: Iterable[Transfer]) -> Limits:
-    """Find one scale for several matrices: their least and greatest score, rounded outwards to 0.05."""
-    known = np.concatenate([np.empty(0), *(one.R[~np.isnan(one.R)] for one in matrices)])
-    if not known.size:
-        return 0.0, 1.0
-    low, high = np.floor(known.min() * 20) / 20, np.ceil(known.max() * 20) / 20
-    return float(low), float(max(high, low + 0.05))
 
 
 def transfer_heat_chart(title: str, matrices: Sequence[tuple[Transfer, Limits, str]]) -> Chart:

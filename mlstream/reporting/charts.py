@@ -8,15 +8,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from mlstream.analysis.costs import SCORE, cost_points
-from mlstream.analysis.curves import Kind, reference_run, stream_curves
+from mlstream.analysis.curves import Kind, ScoreCurve, reference_run, stream_curves
 from mlstream.analysis.groups import Group, spread
 from mlstream.analysis.pareto import pareto_points
 from mlstream.analysis.score_info import score_heading
+from mlstream.analysis.transfer import Limits, Transfer
 from mlstream.plotting.costs import cost_chart
-from mlstream.plotting.curves import ScoreCurve, curve_view
+from mlstream.plotting.curves import curve_view
 from mlstream.plotting.plotly_parts import Chart, rounded
 from mlstream.plotting.styles import Key, strategy_key
-from mlstream.plotting.transfer import Limits, Transfer, matrix_names, transfer_heat_chart, transfer_lines_chart
+from mlstream.plotting.transfer import matrix_names, transfer_heat_chart, transfer_lines_chart
 from mlstream.reporting.methods_text import describe_shares
 from mlstream.reporting.tables import format_score
 

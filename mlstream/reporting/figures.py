@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlstream.analysis.comparison import Comparison
+from mlstream.analysis.comparison import Comparison, ranking_of
 from mlstream.analysis.costs import cost_points
 from mlstream.analysis.curves import stream_curves
 from mlstream.analysis.groups import Group
@@ -24,7 +24,6 @@ from mlstream.records.detection_record import Detection
 from mlstream.records.paths import file_name
 from mlstream.reporting.detection import alarm_lanes, charted
 from mlstream.reporting.detection_tables import group_detections
-from mlstream.reporting.ranks import ranking_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

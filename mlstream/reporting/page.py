@@ -14,13 +14,12 @@ from mlstream.analysis.comparison import compare, compare_all
 from mlstream.analysis.costs import energy_marks
 from mlstream.analysis.groups import Group
 from mlstream.analysis.score_info import score_heading
-from mlstream.analysis.transfer import score_limits, transfer
+from mlstream.analysis.transfer import Limits, Transfer, score_limits, transfer
 from mlstream.cards.terms import StatedTerms, stated_terms
 from mlstream.plotting.labels import label_chart
 from mlstream.plotting.plotly_parts import Chart
 from mlstream.plotting.schedule import schedule_chart
 from mlstream.plotting.styles import Key, strategy_key, task_keys
-from mlstream.plotting.transfer import Limits, Transfer
 from mlstream.records.detection_record import Detection
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.along_stream import along_table, final_table, repeating_note

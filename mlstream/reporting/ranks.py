@@ -7,26 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mlstream.analysis.comparison import ALPHA, Comparison
+from mlstream.analysis.comparison import ALPHA, Comparison, Ranking, ranking_of
 from mlstream.analysis.complete_blocks import LeftOut
 from mlstream.analysis.score_info import Heading, score_heading
-from mlstream.plotting.critical_difference import Ranking, rank_chart
+from mlstream.plotting.critical_difference import rank_chart
 from mlstream.plotting.matrices import PairMatrix, pair_chart
 from mlstream.plotting.plotly_parts import Chart
 from mlstream.reporting.tables import PARAMETERS, STRATEGY, UNDEFINED, Cell, Table
-
-
-def ranking_of(comparison: Comparison) -> Ranking:
-    """Sort the strategies of a comparison by rank, best first."""
-    order = comparison.by_rank
-    return Ranking(
-        title=score_heading(comparison.metric).title,
-        names=[comparison.strategies[place] for place in order],
-        ranks=[float(comparison.ranks[place]) for place in order],
-        cliques=comparison.cliques,
-        critical_difference=comparison.critical_difference,
-        n_streams=len(comparison.streams),
-    )
 
 
 def draw_ranks(comparisons: Sequence[Comparison]) -> Chart:

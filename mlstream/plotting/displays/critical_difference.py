@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.analysis.comparison import compare, find_cliques
+from mlstream.analysis.comparison import Ranking, compare, find_cliques
 from mlstream.analysis.score_info import score_heading
-from mlstream.plotting.critical_difference import Ranking, diagram_size, draw_diagram
+from mlstream.plotting.critical_difference import diagram_size, draw_diagram
 from mlstream.plotting.displays._axes import axes_or_new
 from mlstream.plotting.displays._runs import group_named
 from mlstream.records.run_record import RunResult

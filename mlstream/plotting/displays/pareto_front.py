@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.analysis.costs import SCORE
-from mlstream.analysis.pareto import pareto_points
+from mlstream.analysis.costs import SCORE, CostPoint
+from mlstream.analysis.pareto import front_of, pareto_points
 from mlstream.analysis.score_info import score_heading
-from mlstream.plotting.costs import COSTS_SIZE, CostPoint, draw_costs, front_of
+from mlstream.plotting.costs import COSTS_SIZE, draw_costs
 from mlstream.plotting.displays._axes import axes_or_new
 from mlstream.plotting.displays._runs import Runs, group_named
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.analysis.curves import Kind, stream_curves
-from mlstream.plotting.curves import CURVES_SIZE, Experiences, ScoreCurve, draw_score_curves
+from mlstream.analysis.curves import Experiences, Kind, ScoreCurve, stream_curves
+from mlstream.plotting.curves import CURVES_SIZE, draw_score_curves
 from mlstream.plotting.displays._axes import axes_or_new
 from mlstream.plotting.displays._runs import Runs, group_named
 

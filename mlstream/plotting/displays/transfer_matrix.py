@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.analysis.score_info import score_heading
-from mlstream.analysis.transfer import measured_rows
+from mlstream.analysis.transfer import Transfer, measured_rows
 from mlstream.plotting.displays._axes import axes_or_new
 from mlstream.plotting.transfer import (
     LINES_SIZE,
-    Transfer,
     draw_transfer_lines,
     draw_transfer_matrix,
     matrix_size,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.cbook import is_math_text
 
-from mlstream.analysis.comparison import compare_all
+from mlstream.analysis.comparison import compare_all, ranking_of
 from mlstream.analysis.costs import cost_points
 from mlstream.analysis.curves import stream_curves
 from mlstream.analysis.groups import group_runs
@@ -18,7 +18,6 @@ from mlstream.plotting.curves import curve_figure
 from mlstream.plotting.transfer import transfer_figure
 from mlstream.records.run_files import load_runs
 from mlstream.reporting.figures import write_figures
-from mlstream.reporting.ranks import ranking_of
 from tests.mlstream.records.run_records import SIZES, STRATEGIES, TASKS, make_run, write_campaign
 
 RUNS = [make_run(name, seed, stream) for stream in ("x", "y") for name in STRATEGIES for seed in (0, 1)]

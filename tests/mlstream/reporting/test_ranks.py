@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mlstream.analysis.comparison import compare_all
+from mlstream.analysis.comparison import compare_all, ranking_of
 from mlstream.analysis.groups import group_runs
 from mlstream.analysis.score_info import score_heading
 from mlstream.plotting.critical_difference import plan_diagram
@@ -15,7 +15,6 @@ from mlstream.reporting.ranks import (
     left_out_table,
     pair_table,
     rank_table,
-    ranking_of,
 )
 from tests.mlstream.plotting.plotly_checks import require_valid
 from tests.mlstream.records.run_records import STRATEGIES, make_run

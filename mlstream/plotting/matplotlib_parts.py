@@ -46,6 +46,21 @@ def write_png_and_svg(figure: Figure, folder: Path, name: str) -> Iterator[Path]
         yield path
 
 
+def axes_or_new(ax: Axes | None, size: tuple[float, float], *, open_sides: bool = False) -> Axes:
+    """Return the axes, or new ones in a figure of pyplot, which notebooks show by themselves.
+
+    `size` is in inches; new axes with `open_sides` have no line at the top and on the right.
+    """
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    _, new = plt.subplots(figsize=size, layout="constrained")
+    if open_sides:
+        new.spines[["top", "right"]].set_visible(False)
+    return new
+
+
 def new_panels(n_panels: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
     """Make a figure of panels side by side."""
     # The object itself, not pyplot: no window, no global state.

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.analysis.comparison import Ranking, compare, find_cliques
+from mlstream.analysis.groups import group_named
 from mlstream.analysis.score_info import score_heading
 from mlstream.plotting.critical_difference import diagram_size, draw_diagram
-from mlstream.plotting.displays._axes import axes_or_new
-from mlstream.plotting.displays._runs import group_named
+from mlstream.plotting.matplotlib_parts import axes_or_new
 from mlstream.records.run_record import RunResult
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.data.in_memory import TableLike, as_dataset
-from mlstream.plotting.displays._axes import axes_or_new
 from mlstream.plotting.labels import bars_size, draw_label_bars, draw_label_shares, label_shares, label_size
+from mlstream.plotting.matplotlib_parts import axes_or_new
 from mlstream.streams.label_sets import label_frequencies
 from mlstream.streams.stream import Stream
 from mlstream.streams.tables.labels import LabelRule

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.analysis.costs import SCORE, CostPoint
+from mlstream.analysis.groups import Runs, group_named
 from mlstream.analysis.pareto import front_of, pareto_points
 from mlstream.analysis.score_info import score_heading
 from mlstream.plotting.costs import COSTS_SIZE, draw_costs
-from mlstream.plotting.displays._axes import axes_or_new
-from mlstream.plotting.displays._runs import Runs, group_named
+from mlstream.plotting.matplotlib_parts import axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

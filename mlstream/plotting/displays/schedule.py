@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.plotting.displays._axes import axes_or_new
+from mlstream.plotting.matplotlib_parts import axes_or_new
 from mlstream.plotting.schedule import draw_schedule, schedule_size, task_shares
 from mlstream.streams.stream import Stream
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.analysis.curves import Experiences, Kind, ScoreCurve, stream_curves
+from mlstream.analysis.groups import Runs, group_named
 from mlstream.plotting.curves import CURVES_SIZE, draw_score_curves
-from mlstream.plotting.displays._axes import axes_or_new
-from mlstream.plotting.displays._runs import Runs, group_named
+from mlstream.plotting.matplotlib_parts import axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from mlstream.analysis.score_info import score_heading
 from mlstream.analysis.transfer import Transfer, measured_rows
-from mlstream.plotting.displays._axes import axes_or_new
+from mlstream.plotting.matplotlib_parts import axes_or_new
 from mlstream.plotting.transfer import (
     LINES_SIZE,
     draw_transfer_lines,

@@ -8,10 +8,9 @@ from statistics import mean, stdev
 from rich.table import Table
 
 from metrics.named import NAMED_METRICS
-from mlstream.analysis.costs import wall_time_s
 from mlstream.cli.console import print_line, wide_console
 from mlstream.records.frugality import FRUGALITIES
-from mlstream.records.run_record import RunResult
+from mlstream.records.run_record import RunResult, total_cost
 from mlstream.reporting.methods_text import decisions_text
 
 
@@ -64,7 +63,7 @@ def _mean(scores: Iterable[float | None]) -> str:
 
 
 def _seconds(result: RunResult) -> float:
-    return wall_time_s(result) or 0.0
+    return total_cost(result, "wall_time_s") or 0.0
 
 
 def _format(score: float | None) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mlstream._version import __version__
+from mlstream._support.version import __version__
 from mlstream.analysis.comparison import compare, compare_all
 from mlstream.analysis.costs import energy_marks
 from mlstream.analysis.groups import Group

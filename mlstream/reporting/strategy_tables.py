@@ -1,4 +1,4 @@
-"""What strategies cost on one stream; and one strategy over all streams, with the configurations tried for it."""
+"""Tables of costs on one stream, and of one strategy over all streams, with the configurations tried for it."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from mlstream.analysis.comparison import Ranking, compare, find_cliques
 from mlstream.analysis.groups import group_named
 from mlstream.analysis.score_info import score_heading
-from mlstream.plotting.critical_difference import diagram_size, draw_diagram
 from mlstream.plotting.matplotlib_parts import axes_or_new
+from mlstream.plotting.rank_diagrams import diagram_size, draw_diagram
 from mlstream.records.run_record import RunResult
 
 if TYPE_CHECKING:

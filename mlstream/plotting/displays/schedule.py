@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.plotting.matplotlib_parts import axes_or_new
-from mlstream.plotting.schedule import draw_schedule, schedule_size, task_shares
+from mlstream.plotting.schedules import draw_schedule, schedule_size, task_shares
 from mlstream.streams.stream import Stream
 
 if TYPE_CHECKING:

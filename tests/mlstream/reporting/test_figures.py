@@ -13,8 +13,8 @@ from mlstream.analysis.curves import stream_curves
 from mlstream.analysis.groups import group_runs
 from mlstream.analysis.transfer import transfer
 from mlstream.plotting.costs import cost_figure
-from mlstream.plotting.critical_difference import rank_figure
 from mlstream.plotting.curves import curve_figure
+from mlstream.plotting.rank_diagrams import rank_figure
 from mlstream.plotting.transfer import transfer_figure
 from mlstream.records.run_files import load_runs
 from mlstream.reporting.figures import write_figures

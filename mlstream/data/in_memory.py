@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from mlstream.data.datasets import load_dataset
 from mlstream.streams.frames import column_names, is_frame, join_columns
@@ -84,7 +85,7 @@ def _take_arrays(bunch: Mapping[str, Any]) -> Dataset:
     return Dataset(bunch["data"], bunch["target"], features, labels)
 
 
-def _fitting_names(names: Sequence[str] | None, table: Any) -> tuple[str, ...]:
+def _fitting_names(names: Sequence[str] | None, table: npt.ArrayLike) -> tuple[str, ...]:
     """Return the names of columns; none where they are those of something else, such as the classes of one target."""
     width = np.shape(table)[1] if np.ndim(table) == 2 else 0
     return () if names is None or len(names) != width else tuple(map(str, names))

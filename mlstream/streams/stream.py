@@ -14,7 +14,7 @@ from mlstream._support import html as _html
 from mlstream._support.mapped import pieces
 from mlstream.streams import array_likes, label_values
 from mlstream.streams.card_model import ReadingCard, StreamCard, summarise
-from mlstream.streams.frames import make_table
+from mlstream.streams.frames import Frame, make_table
 from mlstream.streams.summaries import describe_shape, label_shares, list_facts
 from mlstream.streams.tables.frame_tables import read_frame
 from mlstream.streams.tables.labels import LabelRule
@@ -106,7 +106,7 @@ class Dataset:
     @classmethod
     def from_frame(
         cls,
-        frame: Any,
+        frame: Frame,
         labels: LabelRule,
         *,
         name: str = "table",

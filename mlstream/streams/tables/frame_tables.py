@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 from scipy import sparse
 
@@ -13,6 +14,7 @@ from mlstream._support.content import FormatError, show
 from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.frames import (
+    Frame,
     column_names,
     is_frame,
     is_of_float32,
@@ -40,7 +42,7 @@ class FrameParts(NamedTuple):
     reading: ReadingCard | None
 
 
-def read_frame(frame: Any, labels: LabelRule, name: str, missing: str, categories: str | None) -> FrameParts:
+def read_frame(frame: Frame, labels: LabelRule, name: str, missing: str, categories: str | None) -> FrameParts:
     """Read a data frame, as `Dataset.from_frame` does: its arguments and errors are the same."""
     if not is_frame(frame):
         raise TypeError(
@@ -65,7 +67,7 @@ def read_frame(frame: Any, labels: LabelRule, name: str, missing: str, categorie
     return FrameParts(X, Y, feature_names, tuple(names[index] for index in columns), name, parents, read)
 
 
-def tabulate_frame(frame: Any, title: str, reading: ReadingCard) -> Table:
+def tabulate_frame(frame: Frame, title: str, reading: ReadingCard) -> Table:
     """Read a data frame as a table, as `tabulate` does; errors call it `title` and number its rows from 1.
 
     Columns that declare their values in an order (ordered categories of pandas, enums of polars) are nominal, with
@@ -92,7 +94,7 @@ def tabulate_sparse(frame: Any, title: str) -> Table:
     return Table(Path(title), columns, cells, np.arange(1, cells.shape[0] + 1), unit="row")
 
 
-def _require_cells(column: Any, title: str) -> None:
+def _require_cells(column: nw.Series[Any], title: str) -> None:
     """Refuse columns that are neither numbers nor words, and that NumPy has no type for."""
     kind = str(column.dtype).partition("(")[0].lower()
     if column.dtype.is_nested() or kind in {"binary", "time"}:

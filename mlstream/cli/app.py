@@ -10,10 +10,11 @@ import typer
 from typer import Abort
 
 from mlstream._version import __version__
-from mlstream.cli import compiling, detecting, generate, listing, perturb, publishing, running, synthesise
+from mlstream.cli import compiling, detecting, listing, publishing, running
 from mlstream.cli.challenge import commands as challenge
 from mlstream.cli.convert import convert
 from mlstream.cli.datasets import datasets
+from mlstream.cli.generator_commands import GENERATE, perturb, synthesise
 from mlstream.cli.inspect import inspect
 from mlstream.cli.interrupts import InterruptionError
 from mlstream.cli.suggest_tasks import suggest_tasks
@@ -86,14 +87,14 @@ def options(
 
 for first_command in (running.demo, compiling.warm_up):
     app.command(rich_help_panel="Start here")(first_command)
-for generator_command in generate.COMMANDS:
+for generator_command in GENERATE:
     generator_command.add_to(app, MAKE)
 for panel, commands in COMMANDS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
-synthesise.app.command("events")(synthesise_events)
-app.add_typer(synthesise.app, name="synthesise", rich_help_panel=MAKE)
-app.add_typer(perturb.app, name="perturb", rich_help_panel=MAKE)
+synthesise.command("events")(synthesise_events)
+app.add_typer(synthesise, name="synthesise", rich_help_panel=MAKE)
+app.add_typer(perturb, name="perturb", rich_help_panel=MAKE)
 app.add_typer(datasets, name="datasets", rich_help_panel=MAKE)
 app.add_typer(challenge.app, name="challenge", rich_help_panel="Compete")
 

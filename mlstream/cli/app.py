@@ -12,10 +12,7 @@ from typer import Abort
 from mlstream._version import __version__
 from mlstream.cli import compiling, detecting, listing, publishing, running
 from mlstream.cli.challenge import commands as challenge
-from mlstream.cli.convert import convert
-from mlstream.cli.datasets import datasets
 from mlstream.cli.generator_commands import GENERATE, perturb, synthesise
-from mlstream.cli.inspect import inspect
 from mlstream.cli.interrupts import InterruptionError
 from mlstream.cli.suggest_tasks import suggest_tasks
 from mlstream.cli.usage_errors import UsageError, describe_usage_error, show_warning
@@ -49,8 +46,8 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     ),
     "Look at streams": (
         listing.streams,
-        inspect,
-        convert,
+        listing.inspect,
+        listing.convert,
     ),
     "Share streams": (
         publishing.publish,
@@ -95,7 +92,7 @@ for panel, commands in COMMANDS.items():
 synthesise.command("events")(synthesise_events)
 app.add_typer(synthesise, name="synthesise", rich_help_panel=MAKE)
 app.add_typer(perturb, name="perturb", rich_help_panel=MAKE)
-app.add_typer(datasets, name="datasets", rich_help_panel=MAKE)
+app.add_typer(listing.datasets, name="datasets", rich_help_panel=MAKE)
 app.add_typer(challenge.app, name="challenge", rich_help_panel="Compete")
 
 

@@ -76,7 +76,7 @@ def detect(
         console.announce(
             f"{', '.join(detectors)} on {', '.join(learners)} on {', '.join(sources)}; records go to {output}"
         )
-    from mlstream.cli.strategy_texts import parse_detectors, parse_strategies
+    from mlstream.cli.options import parse_detectors, parse_strategies
     from mlstream.publishing.named_streams import open_named
     from mlstream.records.detection_record import require_detected
 

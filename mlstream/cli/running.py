@@ -123,7 +123,7 @@ def _run_streams(
 
     if not quiet:
         console.announce(f"{', '.join(strategies)} on {', '.join(sources)}; records go to {output}")
-    from mlstream.cli.strategy_texts import parse_strategies
+    from mlstream.cli.options import parse_strategies
     from mlstream.evaluation.cpu_ledger import cpu_part
     from mlstream.publishing.named_streams import open_named
 

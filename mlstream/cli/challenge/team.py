@@ -45,7 +45,7 @@ def predict(
     from estimators.strategies import make_strategy
     from mlstream.challenge.predicting import read_bundle, write_submission
     from mlstream.cli import console
-    from mlstream.cli.strategy_texts import parse_strategies
+    from mlstream.cli.options import parse_strategies
 
     require_new([output], force)
     found = parse_strategies([strategy])[strategy.strip()]

@@ -1,4 +1,4 @@
-"""Tables of scores that end a campaign: one line for each run, means of repeated runs, and why ACC is missing."""
+"""Tables that end a campaign: scores of each run, means of repeated runs, why ACC is missing; and CPU time."""
 
 from __future__ import annotations
 
@@ -8,11 +8,26 @@ from statistics import mean, stdev
 from rich.table import Table
 
 from metrics.named import NAMED_METRICS
+from mlstream.campaign.campaign import CampaignProgress
+from mlstream.campaign.cpu_times import LEARNERS, RunCpu, add_up, sum_run
 from mlstream.cli.console import print_line, wide_console
 from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.costs import wall_time_s
 from mlstream.reporting.methods_text import decisions_text
+
+_MEANINGS = {
+    "scores": "rows and evaluation sets, of runs and of searches",
+    "curves": "scores at the checkpoints, and of the whole stream",
+    "meters": "readings of energy and memory",
+    "warm-up": "imports and compiled code of learners, before the clock starts",
+    "records": "descriptions, checks, files",
+    "streams": "made or read",
+    "reports": "tables and page",
+    "starts of processes": "Python and its imports",
+    "plans and hand-overs": "runs planned, sent to processes, received",
+    "the rest": "between these, within runs",
+}
 
 
 def show_results(results: Sequence[RunResult]) -> None:
@@ -69,3 +84,46 @@ def _seconds(result: RunResult) -> float:
 
 def _format(score: float | None) -> str:
     return "-" if score is None else f"{score:.3f}"
+
+
+def show_times(ended: Sequence[CampaignProgress], command: RunCpu, wall_time_s: float) -> None:
+    """Print where the CPU time of a campaign went.
+
+    `ended` may include runs that were recorded earlier, which do not count. `command` is the CPU time of the command in
+    this process.
+    """
+    runs = [(event, event.cpu) for event in ended if event.cpu is not None]
+    print_line("\nCPU seconds of learners' calls + what the campaign adds within the run:")
+    wide_console().print(_run_table(runs))
+    spent = add_up((cpu for _, cpu in runs), command)
+    own, whole = spent.pop(LEARNERS, 0.0), sum(spent.values())
+    print_line(f"\nCPU time: {own + whole:.1f} s in {wall_time_s:.1f} s. Learners' calls took {own:.1f} s.")
+    table = Table("the campaign adds", "s", "of learners' calls", "what", box=None)
+    for name, seconds in sorted(spent.items(), key=lambda part: -part[1]):
+        table.add_row(name, f"{seconds:.2f}", _share(seconds, own), _MEANINGS[name])
+    table.add_row("together", f"{whole:.2f}", _share(whole, own), "")
+    wide_console().print(table)
+    n_kept = sum(event.state == "kept" for event in ended)
+    if n_kept:
+        print_line(f"{n_kept} of {len(ended)} runs were recorded earlier, and are not counted.")
+
+
+def _run_table(runs: Sequence[tuple[CampaignProgress, RunCpu]]) -> Table:
+    """Return a table of strategies and streams; runs that repeat one are added up."""
+    cells: dict[tuple[str, str], tuple[float, float]] = {}
+    for event, cpu in runs:
+        own, added = sum_run(cpu)
+        for place in ((event.strategy, event.stream), (event.strategy, ""), ("", event.stream), ("", "")):
+            before = cells.get(place, (0.0, 0.0))
+            cells[place] = before[0] + own, before[1] + added
+    streams, strategies = (sorted({place[axis] for place in cells if place[axis]}) for axis in (1, 0))
+    table = Table("strategy", *streams, "all", box=None)
+    for strategy in (*strategies, ""):
+        row = [cells.get((strategy, stream)) for stream in (*streams, "")]
+        table.add_row(strategy or "all", *("" if cell is None else f"{cell[0]:.1f}+{cell[1]:.1f}" for cell in row))
+    return table
+
+
+def _share(seconds: float, own: float) -> str:
+    # of calls that took next to nothing, any share is thousands of percent
+    return f"{100 * seconds / own:.1f} %" if seconds < 10 * own else "-"

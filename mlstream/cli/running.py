@@ -107,7 +107,7 @@ def run(
         else:
             results, folder = _run_streams(sources, strategies, output, quiet=quiet, ended=ended, **chosen)
     if times and not quiet:
-        from mlstream.cli.time_tables import show_times
+        from mlstream.cli.run_tables import show_times
 
         show_times(ended, read_ledger(ledger), time.perf_counter() - began_s)
     _require_success(results, folder)

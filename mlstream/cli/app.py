@@ -12,10 +12,9 @@ from typer import Abort
 from mlstream._version import __version__
 from mlstream.cli import compiling, detecting, listing, publishing, running
 from mlstream.cli.challenge import commands as challenge
+from mlstream.cli.errors import InterruptionError, UsageError, describe_usage_error, show_warning
 from mlstream.cli.generator_commands import GENERATE, perturb, synthesise
-from mlstream.cli.interrupts import InterruptionError
 from mlstream.cli.suggest_tasks import suggest_tasks
-from mlstream.cli.usage_errors import UsageError, describe_usage_error, show_warning
 from mlstream.cli.windowed import synthesise_events, windowed
 
 app = typer.Typer(

@@ -12,7 +12,7 @@ import typer
 
 from mlstream.cli.arguments import require_folder
 from mlstream.cli.completion import complete_detectors, complete_strategies, complete_streams
-from mlstream.cli.interrupts import InterruptionError
+from mlstream.cli.errors import InterruptionError
 from mlstream.cli.options import OF_DETECTIONS, read_options, with_options
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import typer
 from mlstream._support.files import ends_as_folder
 from mlstream.cli.arguments import file_option, require_folder
 from mlstream.cli.completion import complete_strategies, complete_streams
-from mlstream.cli.interrupts import InterruptionError
+from mlstream.cli.errors import InterruptionError
 from mlstream.cli.options import OPTIONS, read_options, with_options
 
 if TYPE_CHECKING:

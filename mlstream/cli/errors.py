@@ -1,4 +1,4 @@
-"""Errors of usage in one line, in the words of our own errors: --OPTION must be RULE. Got VALUE instead."""
+"""What ends a command early: an interruption, or errors of usage, in one line and in the words of our own errors."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ _ALIKE = 0.85
 # Beside an option of a command elsewhere.
 _SIMILAR = 0.8
 _MAX_NAMES = 6
+
+
+class InterruptionError(Exception):
+    """Ctrl-C has stopped a command; the message is what was done by then, and how to go on."""
 
 
 def describe_usage_error(error: Exception) -> str:

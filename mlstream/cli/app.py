@@ -10,7 +10,7 @@ import typer
 from typer import Abort
 
 from mlstream._version import __version__
-from mlstream.cli import compiling, detecting, listing, publishing, running
+from mlstream.cli import detecting, listing, publishing, running
 from mlstream.cli.challenge import commands as challenge
 from mlstream.cli.errors import InterruptionError, UsageError, describe_usage_error, show_warning
 from mlstream.cli.generator_commands import GENERATE, perturb, synthesise
@@ -81,7 +81,7 @@ def options(
     """Take the options of the command as a whole."""
 
 
-for first_command in (running.demo, compiling.warm_up):
+for first_command in (running.demo, running.warm_up):
     app.command(rich_help_panel="Start here")(first_command)
 for generator_command in GENERATE:
     generator_command.add_to(app, MAKE)

@@ -10,7 +10,7 @@ import typer
 from typer import Abort
 
 from mlstream._version import __version__
-from mlstream.cli import detecting, listing, publishing, running
+from mlstream.cli import listing, publishing, running
 from mlstream.cli.challenge import commands as challenge
 from mlstream.cli.errors import InterruptionError, UsageError, describe_usage_error, show_warning
 from mlstream.cli.generator_commands import GENERATE, perturb, synthesise
@@ -58,7 +58,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Evaluate learners": (
         running.run,
         listing.strategies,
-        detecting.detect,
+        running.detect,
         listing.detectors,
         running.report,
         running.track,

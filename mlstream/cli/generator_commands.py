@@ -15,6 +15,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 import typer
 from typer.core import TyperCommand
 
+import mlstream
+from mlstream import generators
 from mlstream.cli.arguments import (
     CategoryRule,
     Force,
@@ -100,8 +102,6 @@ class GeneratorCommand:
 
     def build(self) -> Any:
         """Build the command with all its options."""
-        from mlstream import generators
-        from mlstream.cards.terms import with_terms
         from mlstream.generators._parameters import list_parameters, read_help
 
         generator = getattr(generators, self.generator)
@@ -117,7 +117,7 @@ class GeneratorCommand:
             with named_options({name: _typed_name(one) for name, one in parameters.items()}):
                 stream = generator(*inputs, **options)
             # Where the generator takes a name, its card holds it already.
-            save_new(with_terms(stream, **_without(terms, parameters)), typed["output"])
+            save_new(mlstream.with_terms(stream, **_without(terms, parameters)), typed["output"])
 
         options = [_to_option(one, texts[name]) for name, one in parameters.items()]
         required = [one for one in options if one.default is Parameter.empty]

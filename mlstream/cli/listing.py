@@ -8,8 +8,13 @@ from typing import Annotated
 
 import typer
 
+import estimators
+import mlstream
+from estimators.detectors import DETECTORS, make_detector
+from mlstream.cli import console
 from mlstream.cli.arguments import Force, StreamPath, open_stream, parse_file, require_folder, require_output
 from mlstream.cli.completion import complete_strategy, complete_tables
+from mlstream.publishing.presets import PRESETS
 
 MinRows = Annotated[int | None, typer.Option("--min-rows", min=0, help="Least number of rows.")]
 MaxRows = Annotated[int | None, typer.Option("--max-rows", min=0, help="Largest number of rows.")]
@@ -26,14 +31,13 @@ def strategies(
     ] = None,
 ) -> None:
     """List the strategies that have a name, or the parameters of one and the values that a search tries."""
-    from estimators.strategies import STRATEGIES, grid
-    from mlstream.cli import console
-
     if name is None:
-        console.show_lines(("strategy", "what it is"), [(key, one.summary) for key, one in STRATEGIES.items()])
+        console.show_lines(
+            ("strategy", "what it is"), [(key, one.summary) for key, one in estimators.STRATEGIES.items()]
+        )
         return
-    grids = grid(name)
-    console.print_line(f"{name}: {STRATEGIES[name].summary}")
+    grids = estimators.grid(name)
+    console.print_line(f"{name}: {estimators.STRATEGIES[name].summary}")
     rows = [(parameter, ", ".join(map(repr, values))) for one in grids for parameter, values in one.items()]
     if rows:
         console.show_lines(("parameter", "values that a search tries (--tune)"), rows)
@@ -41,9 +45,6 @@ def strategies(
 
 def detectors() -> None:
     """List the drift detectors that have a name, with their parameters and defaults."""
-    from estimators.detectors import DETECTORS, make_detector
-    from mlstream.cli import console
-
     rows = []
     for name, summary in DETECTORS.items():
         parameters = make_detector(name).get_params(deep=False)
@@ -53,9 +54,6 @@ def detectors() -> None:
 
 def streams() -> None:
     """List the streams that have a name, to use instead of a path."""
-    from mlstream.cli import console
-    from mlstream.publishing.presets import PRESETS
-
     columns = ("stream", "rows", "features", "labels", "tasks", "visits", "what it is")
     rows = [
         (
@@ -78,17 +76,13 @@ def inspect(
     pictures: Annotated[Path | None, typer.Option(help="Folder to draw into: PNG and SVG, replaced if there.")] = None,
 ) -> None:
     """Show a stream: tasks, signatures, schedule, drops, origin."""
-    from mlstream.cli import console
-
     if pictures is not None:
         require_folder(pictures, "--pictures")
     opened = open_stream(stream)
     console.show_card(opened.card)
     if not full and pictures is None:
         return
-    from mlstream.diagnosis.diagnosis import diagnose
-
-    diagnosis = diagnose(opened)
+    diagnosis = mlstream.diagnose(opened)
     if full:
         console.show_diagnosis(diagnosis)
     if pictures is not None:
@@ -108,12 +102,9 @@ def convert(
     force: Force = False,
 ) -> None:
     """Write a stream in another format."""
-    from mlstream.cli import console
-    from mlstream.formats import save
-
     _require_own_card(output, Path(stream))
     require_output(output, force)
-    save(open_stream(stream), output)
+    mlstream.save(open_stream(stream), output)
     console.print_line(f"Wrote {output}")
 
 
@@ -153,7 +144,6 @@ def list_tables(
 
     A table whose size is not known, "?", is left out where that size is bounded.
     """
-    from mlstream.cli import console
     from mlstream.data.selection import Selection, describe_dataset
 
     sizes = {
@@ -185,10 +175,9 @@ def fetch(
     Interrupted downloads are resumed, and hashes are checked. Tables go to the cache of the system, or to the folder
     that the variable MLSTREAM_CACHE names.
     """
-    from mlstream.cli import console
-    from mlstream.data.downloads import fetch_dataset
+    from mlstream.cli.progress import download_progress
 
-    with console.download_progress() as progress:
+    with download_progress() as progress:
         for name in names:
-            paths = fetch_dataset(name, offline=offline, progress=progress)
+            paths = mlstream.fetch_dataset(name, offline=offline, progress=progress)
             console.print_line(f"{name}: {', '.join(map(str, paths))}")

@@ -13,6 +13,8 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+import estimators
+from estimators.detectors import make_detector
 from mlstream.cli.arguments import parse_integers, parse_names
 from mlstream.evaluation.settings import CampaignOptions, DetectionOptions, Option, Settings, list_options
 
@@ -75,23 +77,19 @@ def parse_strategies(texts: Iterable[str], option: str = "--strategies") -> dict
 
     A ValueError is raised if a strategy or parameter is unknown, or parameters are not NAME=VALUE.
     """
-    from estimators.strategies import grid, make_strategy
-
     typed = _split(texts, option)
     for name, arguments in typed.values():
         if arguments is None:
             # An unknown name is an error before anything slow is imported.
-            grid(name)
+            estimators.grid(name)
     return {
-        text: name if arguments is None else make_strategy(name, **arguments)
+        text: name if arguments is None else estimators.make_strategy(name, **arguments)
         for text, (name, arguments) in typed.items()
     }
 
 
 def parse_detectors(texts: Iterable[str], option: str = "--detector") -> dict[str, Any]:
     """Return each detector by what was typed; the errors are those of `parse_strategies`."""
-    from estimators.detectors import make_detector
-
     return {text: make_detector(name, **arguments or {}) for text, (name, arguments) in _split(texts, option).items()}
 
 

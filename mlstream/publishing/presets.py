@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from mlstream import generators
 from mlstream._support.files import write_text_atomically
 
 if TYPE_CHECKING:
@@ -106,39 +107,34 @@ def card_files(card: StreamCard, name: str) -> dict[str, str]:
 
 def _from_table(table: str) -> Stream:
     from mlstream.data.datasets import load_registered
-    from mlstream.generators import task_stream
 
-    return task_stream(load_registered(table), seed=0)
+    return generators.task_stream(load_registered(table), seed=0)
 
 
 def _by_multipliers(matrix: str) -> Stream:
-    from mlstream.generators import multiplier_stream
-
-    return multiplier_stream(matrix, seed=0)
+    return generators.multiplier_stream(matrix, seed=0)
 
 
 def _refine_newsgroups() -> Stream:
     """Introduce comp, rec, sci and talk before their newsgroups."""
     from mlstream.data.datasets import load_registered
-    from mlstream.generators import iirc_stream
 
     parents = {f"{top}.{group}": top for top, groups in _NEWSGROUPS.items() for group in groups}
     parents |= dict.fromkeys(_TALK, "talk")
-    return iirc_stream(load_registered("20ng"), seed=0, hierarchy=parents, add_superclasses=True, labels_per_task=4)
+    return generators.iirc_stream(
+        load_registered("20ng"), seed=0, hierarchy=parents, add_superclasses=True, labels_per_task=4
+    )
 
 
 def _refine_radiographs() -> Stream:
     """Introduce the classes of the three levels of a tree from the root down."""
     from mlstream.data.datasets import load_registered
-    from mlstream.generators import iirc_stream
 
-    return iirc_stream(load_registered("imclef07a"), seed=0, labels_per_task=12)
+    return generators.iirc_stream(load_registered("imclef07a"), seed=0, labels_per_task=12)
 
 
 def _stand_in() -> Stream:
-    from mlstream.generators import stand_in_stream
-
-    return stand_in_stream()
+    return generators.stand_in_stream()
 
 
 PRESETS: Mapping[str, Preset] = MappingProxyType(

@@ -1,20 +1,36 @@
-"""Tables that end a campaign: scores of each run, means of repeated runs, why ACC is missing; and CPU time."""
+"""Campaigns as commands run them: progress, then tables of scores, means of repeated runs, and CPU time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
 from statistics import mean, stdev
+from typing import Any
 
 from rich.table import Table
 
 from metrics.named import NAMED_METRICS
-from mlstream.campaign.campaign import CampaignProgress
-from mlstream.campaign.cpu_times import LEARNERS, RunCpu, add_up, sum_run
+from mlstream.campaign.campaign import CampaignProgress, run_campaign
+from mlstream.campaign.cpu_times import LEARNERS, RunCpu, add_up, read_ledger, sum_run
+from mlstream.campaign.detection import run_detections
 from mlstream.cli.console import print_line, wide_console
+from mlstream.cli.errors import InterruptionError
+from mlstream.cli.progress import campaign_progress, detection_progress
+from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
+from mlstream.records.detection_record import Detection
 from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.costs import wall_time_s
 from mlstream.reporting.methods_text import decisions_text
+from mlstream.streams.stream import Stream
+
+_SHOWN = {
+    "detection_rate": "found",
+    "f1": "F1",
+    "mean_delay": "delay, rows",
+    "false_alarms_per_1000": "false per 1,000",
+}
 
 _MEANINGS = {
     "scores": "rows and evaluation sets, of runs and of searches",
@@ -28,6 +44,61 @@ _MEANINGS = {
     "plans and hand-overs": "runs planned, sent to processes, received",
     "the rest": "between these, within runs",
 }
+
+
+def run_and_show(
+    strategies: Any,
+    streams: Sequence[Stream],
+    folder: Path,
+    *,
+    quiet: bool,
+    ended: list[CampaignProgress],
+    **options: Any,
+) -> list[RunResult]:
+    """Run a campaign, show its progress and its scores, and append the runs that have ended to `ended`."""
+    last: list[CampaignProgress] = []
+    try:
+        with nullcontext() if quiet else campaign_progress() as show:
+
+            def progress(event: CampaignProgress) -> None:
+                last[:] = [event]
+                if event.state != "running":
+                    ended.append(event)
+                if show is not None:
+                    show(event)
+
+            results = run_campaign(strategies, streams, directory=folder, progress=progress, **options)
+    except KeyboardInterrupt:
+        n_ended, n_runs = (last[0].n_runs_ended, last[0].n_runs) if last else (0, "the")
+        recorded = f"{n_ended} of {n_runs} runs recorded in {folder}; the same command goes on."
+        raise InterruptionError(recorded) from None
+    if not quiet:
+        with cpu_part("reports"):
+            show_results(results)
+    return results
+
+
+def detect_and_show(
+    detectors: Any, streams: Sequence[Stream], learners: Any, folder: Path, *, quiet: bool, **options: Any
+) -> list[Detection]:
+    """Run a campaign of detections, and print a line for each."""
+    last: list[tuple[int, int]] = []
+    try:
+        with nullcontext() if quiet else detection_progress() as show:
+
+            def progress(one: Detection, was_kept: bool, n_done: int, n_in_all: int) -> None:
+                last[:] = [(n_done, n_in_all)]
+                if show is not None:
+                    show(one, was_kept, n_done, n_in_all)
+
+            found = run_detections(detectors, streams, learners, folder, progress=progress, **options)
+    except KeyboardInterrupt:
+        n_done, n_in_all = last[0] if last else (0, "the")
+        recorded = f"{n_done} of {n_in_all} detections recorded in {folder}; the same command goes on."
+        raise InterruptionError(recorded) from None
+    if not quiet:
+        show_detections(found)
+    return found
 
 
 def show_results(results: Sequence[RunResult]) -> None:
@@ -86,16 +157,16 @@ def _format(score: float | None) -> str:
     return "-" if score is None else f"{score:.3f}"
 
 
-def show_times(ended: Sequence[CampaignProgress], command: RunCpu, wall_time_s: float) -> None:
+def show_times(ended: Sequence[CampaignProgress], ledger: CpuLedger, wall_time_s: float) -> None:
     """Print where the CPU time of a campaign went.
 
-    `ended` may include runs that were recorded earlier, which do not count. `command` is the CPU time of the command in
+    `ended` may include runs that were recorded earlier, which do not count. `ledger` has the CPU time of the command in
     this process.
     """
     runs = [(event, event.cpu) for event in ended if event.cpu is not None]
     print_line("\nCPU seconds of learners' calls + what the campaign adds within the run:")
     wide_console().print(_run_table(runs))
-    spent = add_up((cpu for _, cpu in runs), command)
+    spent = add_up((cpu for _, cpu in runs), read_ledger(ledger))
     own, whole = spent.pop(LEARNERS, 0.0), sum(spent.values())
     print_line(f"\nCPU time: {own + whole:.1f} s in {wall_time_s:.1f} s. Learners' calls took {own:.1f} s.")
     table = Table("the campaign adds", "s", "of learners' calls", "what", box=None)
@@ -127,3 +198,14 @@ def _run_table(runs: Sequence[tuple[CampaignProgress, RunCpu]]) -> Table:
 def _share(seconds: float, own: float) -> str:
     # of calls that took next to nothing, any share is thousands of percent
     return f"{100 * seconds / own:.1f} %" if seconds < 10 * own else "-"
+
+
+def show_detections(detections: Sequence[Detection]) -> None:
+    """Print what each detector found: drifts, alarms, and the scores of the alarms."""
+    heads = ("stream", "learner", "detector", "seed", "status", "drifts", "alarms")
+    table = Table(*heads, *_SHOWN.values(), box=None)
+    for one in detections:
+        counts = str(one.seed), one.status, str(len(one.drifts)), str(len(one.alarms))
+        scores = ("-" if (value := one.scores.get(name)) is None else f"{value:.3f}" for name in _SHOWN)
+        table.add_row(one.stream, one.learner, one.detector, *counts, *scores)
+    wide_console().print(table)

@@ -227,7 +227,7 @@ def named_options(options: Mapping[str, str]) -> Iterator[None]:
         raise ValueError(message) from error
 
 
-def parse_introductions(text: str) -> list[list[str]] | dict[str, Any]:
+def parse_introductions(text: str) -> list[list[str]] | dict[str, object]:
     """Read the labels that each task introduces; a published order also has a hierarchy and shares."""
     if text.endswith(".json"):
         return read_lists(Path(text))
@@ -267,7 +267,7 @@ def parse_numbers_by_name(
     raise ValueError(f"{option} must be {other}numbers by name, such as a=1,b=2. Got {text!r} instead.")
 
 
-def read_hierarchy(text: str | None) -> Any:
+def read_hierarchy(text: str | None) -> dict[str, str] | str | None:
     """Read parents from a JSON file; any other text is the name of a rule."""
     if text is None or not text.endswith(".json"):
         return text
@@ -285,7 +285,7 @@ def read_lists(path: Path) -> list[list[str]]:
     return lists
 
 
-def _read_json(path: Path) -> Any:
+def _read_json(path: Path) -> object:
     content = read_bounded(path, _MAX_BYTES)
     try:
         return json.loads(content)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any, TextIO
 
-from typer import BadParameter
+from typer import BadParameter, Context
+from typer.core import TyperCommand
 
 # What options, arguments and commands raise when they are parsed; Typer exports no more than this subclass.
 UsageError: type[Exception] = BadParameter.__mro__[1]
@@ -39,7 +40,7 @@ def show_warning(message: Warning | str, *_place: object, file: TextIO | None = 
     (file or sys.stderr).write(f"Warning: {' '.join(str(message).split())}\n")
 
 
-def _find_option(error: Any, context: Any) -> str:
+def _find_option(error: Any, context: Context) -> str:
     """Name the option that was meant: one spelled alike, the same one of commands beside or of any, or the nearest."""
     option, near = error.option_name, error.possibilities or []
     beside = getattr(context.parent and context.parent.command, "commands", {}).items()
@@ -52,21 +53,21 @@ def _find_option(error: Any, context: Any) -> str:
     return f"; did you mean {nearest[0]}?" if nearest else ""
 
 
-def _who_takes(option: str, commands: Iterable[tuple[str, Any]]) -> str:
+def _who_takes(option: str, commands: Iterable[tuple[str, TyperCommand]]) -> str:
     """Name the commands that have an option."""
     names = [name for name, one in commands if option in _options(one)]
     more = " and others" if len(names) > _MAX_NAMES else ""
     return f"{', '.join(f'`{name}`' for name in names[:_MAX_NAMES])}{more}"
 
 
-def _commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def _commands(group: object, path: str = "") -> Iterator[tuple[str, TyperCommand]]:
     """List all commands of a group and of the groups in it, with what is typed for each."""
     for name, command in getattr(group, "commands", {}).items():
         yield path + name, command
         yield from _commands(command, f"{path}{name} ")
 
 
-def _options(command: Any) -> set[str]:
+def _options(command: TyperCommand) -> set[str]:
     # The options of a generator's command are known once it is built.
     built = getattr(command, "build", lambda: command)()
     return {option for one in built.params for option in (*one.opts, *one.secondary_opts)}

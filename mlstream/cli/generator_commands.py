@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import typer
 from typer.core import TyperCommand
@@ -46,6 +46,7 @@ from mlstream.cli.arguments import (
 from mlstream.cli.terms import FLAGS, read_terms, term_parameters
 
 Source = Literal["table", "stream", "nothing"]
+Value = TypeVar("Value")
 
 
 class _Text(NamedTuple):
@@ -159,7 +160,7 @@ _OUTPUT = _parameter("output", OutputFile)
 _FORCE = _parameter("force", Force, False)
 
 
-def _without(items: Mapping[str, Any], others: Collection[str]) -> dict[str, Any]:
+def _without(items: Mapping[str, Value], others: Collection[str]) -> dict[str, Value]:
     return {name: value for name, value in items.items() if name not in others}
 
 

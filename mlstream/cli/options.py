@@ -9,7 +9,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -18,13 +18,16 @@ from estimators.detectors import make_detector
 from mlstream.cli.arguments import parse_integers, parse_names
 from mlstream.evaluation.settings import CampaignOptions, DetectionOptions, Option, Settings, list_options
 
+if TYPE_CHECKING:
+    from estimators.contract.base import StreamClassifier
+
 Panels = Mapping[type[CampaignOptions | DetectionOptions | Settings], str]
 
 OPTIONS = {one.name: one for kind in (DetectionOptions, CampaignOptions, Settings) for one in list_options(kind)}
 OF_RUNS: Panels = {CampaignOptions: "Campaign", Settings: "Evaluation"}
 OF_DETECTIONS: Panels = {DetectionOptions: "Detection"}
 # Lists are typed as text, split by commas.
-_LISTS: dict[Any, str] = {tuple[int, ...]: "SEED,...", tuple[str, ...]: "NAME,..."}
+_LISTS: dict[object, str] = {tuple[int, ...]: "SEED,...", tuple[str, ...]: "NAME,..."}
 
 # A comma outside brackets; the brackets of values are round or square, and one level deep.
 _COMMA = re.compile(r",(?![^(]*\))")
@@ -72,7 +75,7 @@ def _parameter(one: Option, panel: str) -> inspect.Parameter:
     )
 
 
-def parse_strategies(texts: Iterable[str], option: str = "--strategies") -> dict[str, Any]:
+def parse_strategies(texts: Iterable[str], option: str = "--strategies") -> dict[str, str | StreamClassifier]:
     """Return, by what was typed, the name of a strategy, or an estimator where parameters are given.
 
     A ValueError is raised if a strategy or parameter is unknown, or parameters are not NAME=VALUE.

@@ -6,7 +6,7 @@ import json
 import os
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,8 @@ from mlstream.cli.challenge.organiser import AsJson, open_challenge
 from mlstream.cli.options import parse_strategies
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from mlstream.challenge.client import RemoteChallenge
     from mlstream.challenge.replies import TeamStatus
 
@@ -160,14 +162,14 @@ def _status_over_http(url: str, token: str) -> TeamStatus:
     return _connect(url, token).status()
 
 
-def _submit_to(folder: Path, file: Path, token: str) -> dict[str, Any]:
+def _submit_to(folder: Path, file: Path, token: str) -> dict[str, JsonValue]:
     from mlstream.challenge.inbox import describe_reply
 
     with open_challenge(str(folder)) as challenge:
         return describe_reply(challenge.submit(file, token))
 
 
-def _submit_over_http(url: str, file: Path, token: str, timeout: float) -> dict[str, Any]:
+def _submit_over_http(url: str, file: Path, token: str, timeout: float) -> dict[str, JsonValue]:
 
     from mlstream.cli.progress import download_progress
 
@@ -176,7 +178,7 @@ def _submit_over_http(url: str, file: Path, token: str, timeout: float) -> dict[
         return _connect(url, token).submit(file, progress=progress, timeout_s=timeout)
 
 
-def _send(inbox: Path | None, file: Path, token: str, timeout: float) -> dict[str, Any]:
+def _send(inbox: Path | None, file: Path, token: str, timeout: float) -> dict[str, JsonValue]:
     from mlstream.challenge.inbox import send
 
     return send(file, Path(str(inbox)), token, timeout_s=timeout)

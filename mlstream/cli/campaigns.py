@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -11,18 +12,24 @@ from typing import Any
 from rich.table import Table
 
 from metrics.named import NAMED_METRICS
+from mlstream._support.toml import read_toml_text
 from mlstream.campaign.campaign import CampaignProgress, run_campaign
+from mlstream.campaign.config import CampaignConfig, DetectionConfig, load_config
 from mlstream.campaign.cpu_times import LEARNERS, RunCpu, add_up, read_ledger, sum_run
 from mlstream.campaign.detection import run_detections
+from mlstream.cli.arguments import require_folder
 from mlstream.cli.console import print_line, wide_console
 from mlstream.cli.errors import InterruptionError
+from mlstream.cli.options import OPTIONS
 from mlstream.cli.progress import campaign_progress, detection_progress
 from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
-from mlstream.records.detection_record import Detection
+from mlstream.publishing.named_streams import open_named
+from mlstream.records.detection_record import Detection, require_detected
 from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.costs import wall_time_s
 from mlstream.reporting.methods_text import decisions_text
+from mlstream.reporting.report import report
 from mlstream.streams.stream import Stream
 
 _SHOWN = {
@@ -44,6 +51,9 @@ _MEANINGS = {
     "plans and hand-overs": "runs planned, sent to processes, received",
     "the rest": "between these, within runs",
 }
+
+# Where and how a campaign file is run depends on the machine; its rule of decisions is what two campaigns compare.
+_FOR_FILES = ("n_jobs", "dask", "decision")
 
 
 def run_and_show(
@@ -99,6 +109,83 @@ def detect_and_show(
     if not quiet:
         show_detections(found)
     return found
+
+
+def run_file(
+    path: Path,
+    output: Path | None,
+    typed: Mapping[str, Any],
+    *,
+    quiet: bool,
+    ended: list[CampaignProgress],
+) -> tuple[list[RunResult], Path]:
+    """Run a campaign file with the options that were typed beside it, and write its report."""
+    changed = {name: value for name, value in typed.items() if name in _FOR_FILES}
+    refused = [name for name in typed if name not in {"sources", "output", "quiet", "times", *_FOR_FILES}]
+    if refused:
+        flags = [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in refused]
+        raise ValueError(
+            f"{path} must hold every other option: only --output, --jobs, --dask, --decision, --quiet and --times may "
+            f"be combined with a campaign file. Got {', '.join(flags)}."
+        )
+    # Classes may lie beside the campaign file.
+    sys.path.insert(0, str(path.resolve().parent))
+    config = load_config(path)
+    folder = output or (path.parent / config.directory if config.directory else None)
+    if folder is None:
+        raise ValueError(f"{path} must name the directory of the records, or --output must. Got neither.")
+    require_folder(folder, f"{path}: directory")
+    if isinstance(config, DetectionConfig):
+        _detect_file(path, config, folder, changed | {name: True for name in typed if name == "times"}, quiet=quiet)
+        return [], folder
+    with _errors_in(path), cpu_part("streams"):
+        learners, streams = config.learners(), [open_named(name, path.parent) for name in config.streams]
+    text = _as_run(path, config, changed)
+    results = run_and_show(learners, streams, folder, quiet=quiet, ended=ended, config=text, **config.options | changed)
+    with cpu_part("reports"):
+        page = report(folder)
+    if not quiet:
+        print_line(f"Wrote {page}")
+    return results, folder
+
+
+def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dict[str, Any], *, quiet: bool) -> None:
+    """Run a campaign file of the kind "detect", and write its report."""
+    if refused := [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in changed if name != "n_jobs"]:
+        raise ValueError(
+            f"{path} is of the kind 'detect': only --output, --jobs and --quiet may be combined with it. "
+            f"Got {', '.join(refused)}."
+        )
+    with _errors_in(path):
+        detectors, learners = config.make_detectors(), config.make_learners()
+        streams = [open_named(name, path.parent) for name in config.streams]
+    options = config.options | changed | {"config": read_toml_text(path)}
+    found = detect_and_show(detectors, streams, learners, folder, quiet=quiet, **options)
+    page = report(folder)
+    if not quiet:
+        print_line(f"Wrote {page}")
+    require_detected(found, folder)
+
+
+def _as_run(path: Path, config: CampaignConfig, changed: dict[str, Any]) -> str:
+    """Return the text of a campaign file, to keep beside the records, with the rule of decisions that was typed."""
+    text = read_toml_text(path)
+    if "decision" not in changed:
+        return text
+    if "decision" in config.model_fields_set:
+        raise ValueError(f"{path} must leave decision out where --decision is typed. Got both.")
+    return f'decision = "{changed["decision"]}"\n{text}'
+
+
+@contextmanager
+def _errors_in(path: Path) -> Iterator[None]:
+    """Let errors name the file that holds what is wrong."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{path}: {error}") from error
 
 
 def show_results(results: Sequence[RunResult]) -> None:

@@ -34,9 +34,7 @@ def announce(what: str) -> None:
 
 def print_line(message: str) -> None:
     """Print a line."""
-    from rich.console import Console
-
-    Console(soft_wrap=True, highlight=False, markup=False).print(message)
+    _console(soft_wrap=True, markup=False).print(message)
 
 
 def show_lines(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -200,10 +198,14 @@ def make_table(*columns: str) -> Table:
 
 def wide_console() -> Console:
     """Return a console that is wide enough for a table of scores, unless it is a terminal."""
+    console = _console()
+    return console if console.is_terminal else _console(width=_WIDTH_WITHOUT_TERMINAL)
+
+
+def _console(*, soft_wrap: bool = False, markup: bool = True, width: int | None = None) -> Console:
     from rich.console import Console
 
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=_WIDTH_WITHOUT_TERMINAL)
+    return Console(soft_wrap=soft_wrap, markup=markup, width=width, highlight=False)
 
 
 def _visit(card: StreamCard, index: int) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -18,18 +17,14 @@ from mlstream._support.files import ends_as_folder
 from mlstream.cli import console
 from mlstream.cli.arguments import file_option, open_stream, require_folder
 from mlstream.cli.completion import complete_detectors, complete_strategies, complete_streams
-from mlstream.cli.options import OF_DETECTIONS, OPTIONS, parse_detectors, parse_strategies, read_options, with_options
+from mlstream.cli.options import OF_DETECTIONS, parse_detectors, parse_strategies, read_options, with_options
 from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
 
 if TYPE_CHECKING:
     from mlstream.campaign.campaign import CampaignProgress
-    from mlstream.campaign.config import CampaignConfig, DetectionConfig
     from mlstream.records.run_record import RunResult
 
 Events: TypeAlias = "list[CampaignProgress]"
-
-# Where and how a campaign file is run depends on the machine; its rule of decisions is what two campaigns compare.
-_FOR_FILES = ("n_jobs", "dask", "decision")
 
 # By default, MLflow reports its use to its makers, and prints an address for each run.
 _QUIET_MLFLOW = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true"}
@@ -125,9 +120,9 @@ def run(
         require_folder(output, "--output")
     with CpuLedger() as ledger:
         if files:
-            typed = [one.name for one in context.command.params if one.name and _is_typed(context, one.name)]
-            changed = {name: chosen[name] for name in typed if name in _FOR_FILES}
-            results, folder = _run_file(Path(sources[0]), output, changed, typed, quiet=quiet, ended=ended)
+            names = [one.name for one in context.command.params if one.name and _is_typed(context, one.name)]
+            typed = {name: chosen.get(name) for name in names}
+            results, folder = _run_file(Path(sources[0]), output, typed, quiet=quiet, ended=ended)
         else:
             results, folder = _run_streams(sources, strategies, output, quiet=quiet, ended=ended, **chosen)
     if times and not quiet:
@@ -156,86 +151,14 @@ def _run_streams(
 
 
 def _run_file(
-    path: Path, output: Path | None, changed: dict[str, Any], typed: Sequence[str], *, quiet: bool, ended: Events
+    path: Path, output: Path | None, typed: Mapping[str, Any], *, quiet: bool, ended: Events
 ) -> tuple[Sequence[RunResult], Path]:
     """Run a campaign file, and write its report."""
     if not quiet:
         console.announce(str(path))
-    from mlstream.campaign.config import DetectionConfig
+    from mlstream.cli.campaigns import run_file
 
-    refused = [name for name in typed if name not in {"sources", "output", "quiet", "times", *_FOR_FILES}]
-    if refused:
-        flags = [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in refused]
-        raise ValueError(
-            f"{path} must hold every other option: only --output, --jobs, --dask, --decision, --quiet and --times may "
-            f"be combined with a campaign file. Got {', '.join(flags)}."
-        )
-    # Classes may lie beside the campaign file.
-    sys.path.insert(0, str(path.resolve().parent))
-    config = mlstream.load_config(path)
-    folder = output or (path.parent / config.directory if config.directory else None)
-    if folder is None:
-        raise ValueError(f"{path} must name the directory of the records, or --output must. Got neither.")
-    require_folder(folder, f"{path}: directory")
-    if isinstance(config, DetectionConfig):
-        _detect_file(path, config, folder, changed | {name: True for name in typed if name == "times"}, quiet=quiet)
-        return [], folder
-    with errors_in(path), cpu_part("streams"):
-        learners, streams = config.learners(), [open_stream(name, path.parent) for name in config.streams]
-    text = _as_run(path, config, changed)
-    from mlstream.cli.campaigns import run_and_show
-
-    results = run_and_show(learners, streams, folder, quiet=quiet, ended=ended, config=text, **config.options | changed)
-    with cpu_part("reports"):
-        page = mlstream.report(folder)
-    if not quiet:
-        console.print_line(f"Wrote {page}")
-    return results, folder
-
-
-def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dict[str, Any], *, quiet: bool) -> None:
-    """Run a campaign file of the kind "detect", and write its report."""
-    from mlstream._support.toml import read_toml_text
-    from mlstream.cli.campaigns import detect_and_show
-    from mlstream.records.detection_record import require_detected
-
-    if refused := [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in changed if name != "n_jobs"]:
-        raise ValueError(
-            f"{path} is of the kind 'detect': only --output, --jobs and --quiet may be combined with it. "
-            f"Got {', '.join(refused)}."
-        )
-    with errors_in(path):
-        detectors, learners = config.make_detectors(), config.make_learners()
-        streams = [open_stream(name, path.parent) for name in config.streams]
-    options = config.options | changed | {"config": read_toml_text(path)}
-    found = detect_and_show(detectors, streams, learners, folder, quiet=quiet, **options)
-    page = mlstream.report(folder)
-    if not quiet:
-        console.print_line(f"Wrote {page}")
-    require_detected(found, folder)
-
-
-def _as_run(path: Path, config: CampaignConfig, changed: dict[str, Any]) -> str:
-    """Return the text of a campaign file, to keep beside the records, with the rule of decisions that was typed."""
-    from mlstream._support.toml import read_toml_text
-
-    text = read_toml_text(path)
-    if "decision" not in changed:
-        return text
-    if "decision" in config.model_fields_set:
-        raise ValueError(f"{path} must leave decision out where --decision is typed. Got both.")
-    return f'decision = "{changed["decision"]}"\n{text}'
-
-
-@contextmanager
-def errors_in(path: Path) -> Iterator[None]:
-    """Let errors name the file that holds what is wrong."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"{path}: {error}") from error
+    return run_file(path, output, typed, quiet=quiet, ended=ended)
 
 
 def _is_typed(context: typer.Context, name: str) -> bool:

@@ -18,7 +18,7 @@ from mlstream._support.files import write_text_atomically
 
 if TYPE_CHECKING:
     from mlstream.streams.card_model import StreamCard
-    from mlstream.streams.stream import Stream
+    from mlstream.streams.stream import Dataset, Stream
 
 SCHEMA = "stream-card.schema.json"
 
@@ -105,10 +105,14 @@ def card_files(card: StreamCard, name: str) -> dict[str, str]:
     }
 
 
-def _from_table(table: str) -> Stream:
+def _load(table: str) -> Dataset:
     from mlstream.data.datasets import load_registered
 
-    return generators.task_stream(load_registered(table), seed=0)
+    return load_registered(table)
+
+
+def _from_table(table: str) -> Stream:
+    return generators.task_stream(_load(table), seed=0)
 
 
 def _by_multipliers(matrix: str) -> Stream:
@@ -117,20 +121,14 @@ def _by_multipliers(matrix: str) -> Stream:
 
 def _refine_newsgroups() -> Stream:
     """Introduce comp, rec, sci and talk before their newsgroups."""
-    from mlstream.data.datasets import load_registered
-
     parents = {f"{top}.{group}": top for top, groups in _NEWSGROUPS.items() for group in groups}
     parents |= dict.fromkeys(_TALK, "talk")
-    return generators.iirc_stream(
-        load_registered("20ng"), seed=0, hierarchy=parents, add_superclasses=True, labels_per_task=4
-    )
+    return generators.iirc_stream(_load("20ng"), seed=0, hierarchy=parents, add_superclasses=True, labels_per_task=4)
 
 
 def _refine_radiographs() -> Stream:
     """Introduce the classes of the three levels of a tree from the root down."""
-    from mlstream.data.datasets import load_registered
-
-    return generators.iirc_stream(load_registered("imclef07a"), seed=0, labels_per_task=12)
+    return generators.iirc_stream(_load("imclef07a"), seed=0, labels_per_task=12)
 
 
 def _stand_in() -> Stream:

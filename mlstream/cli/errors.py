@@ -1,4 +1,4 @@
-"""Errors of usage in one line, in the words of our own errors: --OPTION must be RULE. Got VALUE instead."""
+"""What ends a command early: an interruption, or errors of usage, in one line and in the words of our own errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any, TextIO
 
-from typer import BadParameter
+from typer import BadParameter, Context
+from typer.core import TyperCommand
 
 # What options, arguments and commands raise when they are parsed; Typer exports no more than this subclass.
 UsageError: type[Exception] = BadParameter.__mro__[1]
@@ -17,6 +18,10 @@ _ALIKE = 0.85
 # Beside an option of a command elsewhere.
 _SIMILAR = 0.8
 _MAX_NAMES = 6
+
+
+class InterruptionError(Exception):
+    """Ctrl-C has stopped a command; the message is what was done by then, and how to go on."""
 
 
 def describe_usage_error(error: Exception) -> str:
@@ -35,7 +40,7 @@ def show_warning(message: Warning | str, *_place: object, file: TextIO | None = 
     (file or sys.stderr).write(f"Warning: {' '.join(str(message).split())}\n")
 
 
-def _find_option(error: Any, context: Any) -> str:
+def _find_option(error: Any, context: Context) -> str:
     """Name the option that was meant: one spelled alike, the same one of commands beside or of any, or the nearest."""
     option, near = error.option_name, error.possibilities or []
     beside = getattr(context.parent and context.parent.command, "commands", {}).items()
@@ -48,21 +53,21 @@ def _find_option(error: Any, context: Any) -> str:
     return f"; did you mean {nearest[0]}?" if nearest else ""
 
 
-def _who_takes(option: str, commands: Iterable[tuple[str, Any]]) -> str:
+def _who_takes(option: str, commands: Iterable[tuple[str, TyperCommand]]) -> str:
     """Name the commands that have an option."""
     names = [name for name, one in commands if option in _options(one)]
     more = " and others" if len(names) > _MAX_NAMES else ""
     return f"{', '.join(f'`{name}`' for name in names[:_MAX_NAMES])}{more}"
 
 
-def _commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def _commands(group: object, path: str = "") -> Iterator[tuple[str, TyperCommand]]:
     """List all commands of a group and of the groups in it, with what is typed for each."""
     for name, command in getattr(group, "commands", {}).items():
         yield path + name, command
         yield from _commands(command, f"{path}{name} ")
 
 
-def _options(command: Any) -> set[str]:
+def _options(command: TyperCommand) -> set[str]:
     # The options of a generator's command are known once it is built.
     built = getattr(command, "build", lambda: command)()
     return {option for one in built.params for option in (*one.opts, *one.secondary_opts)}

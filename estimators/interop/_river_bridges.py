@@ -98,7 +98,7 @@ class OneModelForLabels:
         self.model.learn_one(x, dict(known), **weight)
 
 
-def model_kind(model: Any) -> str:
+def model_kind(model: Model) -> str:
     """Return 'labels' (one model for all labels), 'classes' (one for all classes) or 'column' (one for each column)."""
     last = _last(model)
     if isinstance(last, base.MultiLabelClassifier | base.MultiTargetRegressor):

@@ -48,7 +48,7 @@ class PrunedSets:
         self.counts: Counter[LabelSet] = Counter()
         self.waiting: deque[WaitingRow] = deque()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         # rows that wait are never written to, and copying each takes longer than learning it
         twin = copy(self)
         vars(twin).update({name: copy(part) for name, part in vars(self).items()})

@@ -92,13 +92,13 @@ def _by_class(given: Any, option: str, classes: list[Any], *, partial: bool = Fa
     return [(c, given[c]) for c in classes]
 
 
-def _positive(value: Any, option: str, whose: Any) -> float:
+def _positive(value: object, option: str, whose: Any) -> float:
     if not isinstance(value, int | float | np.number) or not np.isfinite(value) or value <= 0:
         raise ValueError(f"{option} must be a finite number greater than 0. Got {value!r} for class {whose!r} instead.")
     return float(value)
 
 
-def _rate(value: Any, option: str, whose: Any) -> float:
+def _rate(value: object, option: str, whose: Any) -> float:
     if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not 0 <= value <= 1:
         raise ValueError(f"{option} must be in [0, 1]. Got {value!r} for class {whose!r} instead.")
     return float(value)

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from estimators._typing import Array
+from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.targets import ClassTarget
 from estimators.contract.validation import Features
@@ -125,7 +125,7 @@ class PragmaStreamForestClassifier(StreamClassifier):
         search: Search = "exact",
         n_restarts: int = 1,
         n_moves: int = 20_000,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
     ) -> None:
         self.forest = forest
         self.importance = importance

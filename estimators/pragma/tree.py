@@ -4,13 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from estimators._typing import Array
+from estimators._typing import Array, MatrixLike, RandomStateLike, RowValues
 from estimators.contract.failed_calls import unchanged_on_error
 from estimators.contract.locks import Locked, lock_of
 from estimators.contract.targets import ClassTarget
@@ -92,7 +91,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         importance: float | Mapping[Any, float] = 1.0,
         compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
         local: Callable[[float, float], float] | None = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
     ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
@@ -104,7 +103,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         self.local = local
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+    def fit(self, X: MatrixLike, y: MatrixLike, sample_weight: RowValues = None) -> Self:
         """Grow the tree.
 
         Parameters
@@ -124,24 +123,26 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             with errors_in_one_line():
-                X, y = validate_data(self, X, y, dtype=np.float32, order="C")
-            target = _classes_of(y)
+                features, classes = validate_data(self, X, y, dtype=np.float32, order="C")
+            target = _classes_of(classes)
             preferences = Preferences.from_options(
                 self.importance, self.compromise, target.classes.tolist(), local=self.local
             )
-            growth = self._growth(preferences, X.shape[1])
+            growth = self._growth(preferences, features.shape[1])
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            weights = check_sample_weight(sample_weight, X)
-            weights = np.ones(len(X)) if weights is None else weights
+            weights = check_sample_weight(sample_weight, features)
+            weights = np.ones(len(features)) if weights is None else weights
             rows = np.flatnonzero(weights)
             if len(rows) == 0:
                 raise ValueError("sample_weight must be greater than 0 for at least one row. Got only zeros instead.")
             self.classes_ = target.classes
             with preferences.surface.raising():
-                self.tree_ = grow_tree(X[rows], target.codes(y)[rows], weights[rows], growth, np.uint64(seed))
+                self.tree_ = grow_tree(
+                    features[rows], target.codes(classes)[rows], weights[rows], growth, np.uint64(seed)
+                )
         return self
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Return the shares of the classes among the rows of the leaf.
 
         Parameters
@@ -158,7 +159,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             leaves = self.apply(X)
             return self.tree_.value[leaves, 0]
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """Return the most frequent class of the leaf.
 
         Parameters
@@ -175,7 +176,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             best = self.predict_proba(X).argmax(axis=1)
             return self.classes_[best]
 
-    def apply(self, X: Any) -> Array:
+    def apply(self, X: MatrixLike) -> Array:
         """Return the leaf that each row falls into.
 
         Parameters
@@ -209,7 +210,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         )
 
 
-def _classes_of(y: Any) -> ClassTarget:
+def _classes_of(y: Array) -> ClassTarget:
     check_classification_targets(y)
     target = ClassTarget(np.unique(y))
     if len(target.classes) < 2:

@@ -1,7 +1,8 @@
 """Types that the whole package shares."""
 
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, Self, TypeAlias, TypeVar
 
+import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 
@@ -9,6 +10,8 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 Array: TypeAlias = NDArray[Any]
+Integer: TypeAlias = int | np.integer
+Number: TypeAlias = float | np.floating
 # what users pass as rows or labels: arrays, data frames, lists, and sparse matrices
 MatrixLike: TypeAlias = "ArrayLike | sparse.sparray | sparse.spmatrix"
 # the number, the names or the values of what is learnt
@@ -20,6 +23,16 @@ RowValues: TypeAlias = ArrayLike | None
 RandomStateLike: TypeAlias = int | RandomState | None
 # attributes by name, as pickle passes them to `__setstate__`
 Attributes: TypeAlias = dict[str, Any]
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+Result_co = TypeVar("Result_co", covariant=True)
+
+
+class Kernel(Protocol[Parameters, Result_co]):
+    """A function that Numba compiles when arguments of new types are passed; Python calls it as it was written."""
+
+    def __call__(self, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result_co:
+        """Call what is compiled for arguments of these types."""
 
 
 class Estimator(Protocol):

@@ -192,8 +192,8 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         with lock_of(self):
             check_is_fitted(self)
             with errors_in_one_line():
-                X = validate_data(self, X, reset=False, dtype=np.float32, order="C")
-            return self.tree_.apply(X)
+                features = validate_data(self, X, reset=False, dtype=np.float32, order="C")
+            return self.tree_.apply(features)
 
     def _growth(self, preferences: Preferences, n_features: int) -> Growth:
         require_choice(self.criterion, "criterion", tuple(CRITERIA))

@@ -275,7 +275,7 @@ class StreamPipeline(Composition, StreamClassifier):
         return self.steps[-1][1]
 
     @property
-    def _last(self) -> Any:
+    def _last(self) -> StreamClassifier:
         return self.steps_[-1][1]
 
     def _transform(self, X: Features) -> Features:
@@ -303,7 +303,7 @@ class StreamPipeline(Composition, StreamClassifier):
             steps = [step for _, step in self.steps_ if hasattr(step, "n_features_in_")]
             self.n_features_in_ = steps[0].n_features_in_
 
-    def _announced(self) -> Any:
+    def _announced(self) -> Classes:
         return self.n_labels_ if self._target.multilabel else np.arange(len(self.classes_))
 
     def _blank_target(self) -> Array:
@@ -319,7 +319,7 @@ class StreamPipeline(Composition, StreamClassifier):
             )
 
 
-def _passes_through(step: Any) -> bool:
+def _passes_through(step: object) -> bool:
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
@@ -327,7 +327,7 @@ def _transformed(transformer: Any, X: Features) -> Features:
     return X if _passes_through(transformer) else transformer.transform(X)
 
 
-def _learns(name: str, transformer: Any) -> bool:
+def _learns(name: str, transformer: object) -> bool:
     """Return whether a transformer learns from the stream; raise if it cannot be used."""
     if _passes_through(transformer):
         return False
@@ -343,7 +343,7 @@ def _learns(name: str, transformer: Any) -> bool:
     return False
 
 
-def _is_fitted(transformer: Any) -> bool:
+def _is_fitted(transformer: object) -> bool:
     try:
         check_is_fitted(transformer)
     except NotFittedError:

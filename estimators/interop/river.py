@@ -143,7 +143,7 @@ class RiverClassifier(StreamClassifier):
     def _feature_names(self) -> list[str]:
         return list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]))
 
-    def _label_names(self) -> list[Any]:
+    def _label_names(self) -> list[Hashable]:
         target = self._target
         announced = target.names if isinstance(target, LabelTarget) else None
         names = announced or [f"y{j}" for j in range(self.n_labels_)]

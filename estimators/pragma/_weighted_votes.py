@@ -1,5 +1,6 @@
 """Base of classifiers that predict by weighted votes or probabilities."""
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
     """Predict by shares of weighted votes; a subclass implements ``_shares(X)``."""
 
     _target: Target
-    label_names_: list[Any]
+    label_names_: list[Hashable]
 
     def predict(self, X: MatrixLike) -> Array:
         """Predict the class, or the labels, of each row by weighted votes.
@@ -141,7 +142,7 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
         if isinstance(target, LabelTarget) and target.names is not None:
             self.label_names_ = list(target.names)
 
-    def _keys(self) -> list[Any]:
+    def _keys(self) -> list[Hashable]:
         """Return what preferences and weights go by: the classes, or the positions of labels."""
         target = self._target
         return target.classes.tolist() if isinstance(target, ClassTarget) else list(range(target.width))

@@ -15,6 +15,7 @@ from estimators.contract.failed_calls import unchanged_on_error
 from estimators.contract.targets import make_target
 from estimators.contract.validation import Features, check_features, is_sparse
 from estimators.pragma._forest_votes import ForestVotes, LabelForestsVotes
+from estimators.pragma._preferences import Floors, Pairs, Weights
 from estimators.pragma._vote_search import Search
 from estimators.pragma._vote_weights import shares, unvoted_classes, usable_votes, warn_of_floors, warn_of_unvoted
 from estimators.pragma._weighted_votes import WeightedVotes, with_a_label
@@ -147,11 +148,11 @@ class PragmaForestClassifier(WeightedVotes):
         max_features: float | str | None = "sqrt",
         max_depth: int | None = None,
         min_samples_leaf: float = 1,
-        importance: float | Mapping[Any, float] = 1.0,
-        compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
+        importance: Weights = 1.0,
+        compromise: Pairs = (0.5, 0.5),
         local: Callable[[float, float], float] | None = None,
-        min_recall: float | Mapping[Any, float] | None = None,
-        min_precision: float | Mapping[Any, float] | None = None,
+        min_recall: Floors = None,
+        min_precision: Floors = None,
         vote_weights: npt.ArrayLike | Mapping[Any, float] | None = None,
         votes: Literal["out_of_bag", "in_bag"] = "out_of_bag",
         shrinkage: float | None = 30.0,

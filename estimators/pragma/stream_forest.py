@@ -1,7 +1,6 @@
 """An adaptive random forest whose votes are weighted, while the stream runs, so that PRAGMA is low."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from sklearn.base import clone
@@ -11,7 +10,7 @@ from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.targets import ClassTarget
 from estimators.contract.validation import Features
-from estimators.pragma._preferences import Preferences
+from estimators.pragma._preferences import Floors, Pairs, Preferences, Weights
 from estimators.pragma._vote_search import Search, SearchOptions
 from estimators.pragma._vote_weights import VoteWeighting, shares
 from estimators.pragma._vote_window import VoteWindow
@@ -115,11 +114,11 @@ class PragmaStreamForestClassifier(StreamClassifier):
         self,
         forest: AdaptiveRandomForestClassifier | None = None,
         *,
-        importance: float | Mapping[Any, float] = 1.0,
-        compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
+        importance: Weights = 1.0,
+        compromise: Pairs = (0.5, 0.5),
         local: Callable[[float, float], float] | None = None,
-        min_recall: float | Mapping[Any, float] | None = None,
-        min_precision: float | Mapping[Any, float] | None = None,
+        min_recall: Floors = None,
+        min_precision: Floors = None,
         window: int = 1000,
         period: int = 100,
         search: Search = "exact",

@@ -1,6 +1,6 @@
 """Thresholds for any classifier: its probabilities are weighted so that PRAGMA is low."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from estimators.contract.one_row import as_tables
 from estimators.contract.targets import ClassTarget, make_target
 from estimators.contract.validation import Features, check_features
 from estimators.pragma._calibration import CALIBRATIONS, Calibration, ClassCalibration
+from estimators.pragma._preferences import Floors, Pairs, Weights
 from estimators.pragma._prequential_weights import PrequentialWeights
 from estimators.pragma._vote_search import Search
 from estimators.pragma._vote_weights import FittedWeights, shares, warn_of_floors
@@ -24,7 +25,7 @@ from estimators.pragma._weighted_votes import with_a_label
 from metrics._validation import require_choice, require_integer
 
 
-def _estimator_has(name: str) -> Callable[[Any], bool]:
+def _estimator_has(name: str) -> Callable[["PragmaThreshold"], bool]:
     return lambda self: hasattr(self.estimator, name)
 
 
@@ -120,11 +121,11 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
         self,
         estimator: Estimator,
         *,
-        importance: float | Mapping[Any, float] = 1.0,
-        compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
+        importance: Weights = 1.0,
+        compromise: Pairs = (0.5, 0.5),
         local: Callable[[float, float], float] | None = None,
-        min_recall: float | Mapping[Any, float] | None = None,
-        min_precision: float | Mapping[Any, float] | None = None,
+        min_recall: Floors = None,
+        min_precision: Floors = None,
         cv: Any = 5,
         calibration: Calibration | None = None,
         search: Search = "exact",

@@ -1,6 +1,6 @@
 """A decision tree whose splits follow the preferences of a user for each class."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from estimators.contract.locks import Locked, lock_of
 from estimators.contract.targets import ClassTarget
 from estimators.contract.validation import check_sample_weight, errors_in_one_line
 from estimators.pragma._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, grow_tree
-from estimators.pragma._preferences import Preferences
+from estimators.pragma._preferences import Pairs, Preferences, Weights
 from metrics._validation import require_choice, require_integer
 
 CRITERIA = {"gini": GINI, "entropy": ENTROPY, "pragma": PRAGMA}
@@ -88,8 +88,8 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         min_samples_split: int = 2,
         min_samples_leaf: int = 1,
         max_features: float | str | None = None,
-        importance: float | Mapping[Any, float] = 1.0,
-        compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
+        importance: Weights = 1.0,
+        compromise: Pairs = (0.5, 0.5),
         local: Callable[[float, float], float] | None = None,
         random_state: RandomStateLike = None,
     ) -> None:

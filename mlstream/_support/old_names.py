@@ -1,14 +1,9 @@
-"""Where modules of `mlstream` have moved to: see `estimators.contract.old_names`."""
+"""The new places of modules of `mlstream` that have moved: see `estimators.contract.old_names`."""
 
 # Old name -> new name.
 MOVED = {
     "mlstream.array_likes": "mlstream.streams.array_likes",
     "mlstream.card_model": "mlstream.streams.card_model",
-    "mlstream.cli.challenge_creation": "mlstream.cli.challenge.creation",
-    "mlstream.cli.challenge_demo": "mlstream.cli.challenge.demo",
-    "mlstream.cli.challenge_organiser": "mlstream.cli.challenge.organiser",
-    "mlstream.cli.challenge_serving": "mlstream.cli.challenge.serving",
-    "mlstream.cli.challenge_team": "mlstream.cli.challenge.team",
     "mlstream.formats.arrays": "mlstream.streams.tables.arrays",
     "mlstream.formats.columns": "mlstream.streams.tables.columns",
     "mlstream.formats.content": "mlstream._support.content",
@@ -21,6 +16,19 @@ MOVED = {
     "mlstream.frames": "mlstream.streams.frames",
     "mlstream.label_sets": "mlstream.streams.label_sets",
     "mlstream.label_values": "mlstream.streams.label_values",
+    "mlstream.plotting.critical_difference": "mlstream.plotting.displays.critical_difference",
+    "mlstream.plotting.label_frequency": "mlstream.plotting.displays.label_frequency",
+    "mlstream.plotting.pareto_front": "mlstream.plotting.displays.pareto_front",
+    "mlstream.plotting.schedule": "mlstream.plotting.displays.schedule",
+    "mlstream.plotting.score_curves": "mlstream.plotting.displays.score_curves",
+    "mlstream.plotting.transfer_matrix": "mlstream.plotting.displays.transfer_matrix",
+    "mlstream.reporting.comparison": "mlstream.analysis.comparison",
+    "mlstream.reporting.complete_blocks": "mlstream.analysis.complete_blocks",
+    "mlstream.reporting.costs": "mlstream.analysis.costs",
+    "mlstream.reporting.curves": "mlstream.analysis.curves",
+    "mlstream.reporting.groups": "mlstream.analysis.groups",
+    "mlstream.reporting.pareto": "mlstream.analysis.pareto",
+    "mlstream.reporting.score_info": "mlstream.analysis.score_info",
+    "mlstream.reporting.transfer": "mlstream.analysis.transfer",
     "mlstream.stream": "mlstream.streams.stream",
-    "mlstream.summaries": "mlstream.streams.summaries",
 }

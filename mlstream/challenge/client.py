@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import requests
-from pydantic import TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from mlstream.challenge.errors import (
     BudgetSpent,
@@ -63,7 +63,7 @@ class RemoteChallenge:
         # Proxies and passwords of this machine's configuration are not for this server.
         self._session.trust_env = False
 
-    def submit(self, file: Path, *, progress: Progress | None = None, timeout_s: float = 600.0) -> dict[str, Any]:
+    def submit(self, file: Path, *, progress: Progress | None = None, timeout_s: float = 600.0) -> dict[str, JsonValue]:
         """Send a submission and wait for its score; sent again after a broken line, it counts once.
 
         `progress` is called with the bytes that were sent, and all. The reply has the keys ``submission``, ``query``,

@@ -16,7 +16,9 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
+
+from pydantic import JsonValue
 
 from mlstream._support.files import read_bounded
 from mlstream.challenge.engine import Challenge
@@ -141,7 +143,7 @@ def _describe(entry: os.DirEntry[str]) -> _Entry:
     return entry.name, entry.inode(), 0
 
 
-def send(file: Path, inbox: Path, token: str, *, timeout_s: float) -> dict[str, Any]:
+def send(file: Path, inbox: Path, token: str, *, timeout_s: float) -> dict[str, JsonValue]:
     """Move a submission into an inbox, which the organiser's account empties, and wait for the reply.
 
     The reply has the keys submission, query, remaining and score. Raises ChallengeError as the organiser's side
@@ -167,13 +169,13 @@ def send(file: Path, inbox: Path, token: str, *, timeout_s: float) -> dict[str, 
     return _wait(target, timeout_s)
 
 
-def describe_reply(reply: Reply) -> dict[str, Any]:
+def describe_reply(reply: Reply) -> dict[str, JsonValue]:
     """Return a reply as it is printed in JSON."""
     described = {name: getattr(reply, name) for name in ("submission", "query", "remaining", "score")}
     return described if reply.in_distribution is None else described | {"in_distribution": reply.in_distribution}
 
 
-def _wait(folder: Path, timeout_s: float) -> dict[str, Any]:
+def _wait(folder: Path, timeout_s: float) -> dict[str, JsonValue]:
     end = time.monotonic() + timeout_s
     while not (folder / REPLY).exists():
         if time.monotonic() > end:
@@ -187,7 +189,7 @@ def _wait(folder: Path, timeout_s: float) -> dict[str, Any]:
     return reply
 
 
-def _read_object(path: Path) -> dict[str, Any]:
+def _read_object(path: Path) -> dict[str, JsonValue]:
     with suppress(ValueError, RecursionError):
         content = json.loads(read_bounded(path, _MAX_REPLY_BYTES))
         if isinstance(content, dict):

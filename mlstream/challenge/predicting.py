@@ -20,6 +20,7 @@ from mlstream._support.validation_errors import describe_error
 from mlstream.challenge.making.bundle import ENVIRONMENT, ROW_ID
 from mlstream.challenge.making.public_card import CARD, PublicCard
 from mlstream.challenge.submissions.rows import Probabilities
+from mlstream.challenge.truth import Array
 from mlstream.formats.csv_tables import format_csv
 from mlstream.streams.stream import Features
 
@@ -32,7 +33,7 @@ class Bundle:
 
     card: PublicCard  # Names, kinds of features, rules.
     X: Features
-    Y: npt.NDArray[Any]  # Labels of the training rows, of `card.label_names`; NaN where unknown.
+    Y: Array  # Labels of the training rows, of `card.label_names`; NaN where unknown.
     environment: npt.NDArray[np.int64]  # Number of the environment of each training row.
     X_hidden: Features
     row_ids: tuple[str, ...]  # Of the hidden rows.
@@ -61,7 +62,7 @@ def read_bundle(folder: str | os.PathLike[str]) -> Bundle:
 
 
 def write_submission(
-    estimator: Any, bundle: Bundle | str | os.PathLike[str], path: str | os.PathLike[str]
+    estimator: object, bundle: Bundle | str | os.PathLike[str], path: str | os.PathLike[str]
 ) -> Probabilities:
     """Write the probabilities of a learner for the hidden rows of a bundle as CSV, and return them.
 
@@ -87,7 +88,7 @@ def write_submission(
     return prob
 
 
-def _read_arrays(path: Path) -> dict[str, Any]:
+def _read_arrays(path: Path) -> dict[str, Array]:
     try:
         with open_plain(path) as file, zipfile.ZipFile(file) as archive:
             require_memory(sum(one.file_size for one in archive.infolist()), f"{path}")
@@ -99,14 +100,14 @@ def _read_arrays(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path} must be an NPZ file of the bundle. Got another file, or a part of it.") from None
 
 
-def _features(arrays: dict[str, Any]) -> Features:
+def _features(arrays: dict[str, Array]) -> Features:
     if "X" in arrays:
         return np.asarray(arrays["X"])
     parts = tuple(arrays[f"X_{part}"] for part in ("data", "indices", "indptr"))
     return sparse.csr_array(parts, shape=tuple(arrays["X_shape"].tolist()))
 
 
-def _as_table(result: Any, classes: Any, bundle: Bundle) -> npt.NDArray[np.float64]:
+def _as_table(result: object, classes: Any, bundle: Bundle) -> npt.NDArray[np.float64]:
     """Return a column per label of what `predict_proba` may return."""
     if isinstance(result, list) and all(np.ndim(one) == 2 for one in result):
         by_label = classes if isinstance(classes, list) else [classes] * len(result)
@@ -122,7 +123,7 @@ def _as_table(result: Any, classes: Any, bundle: Bundle) -> npt.NDArray[np.float
     return table
 
 
-def _of_one(table: npt.NDArray[Any], classes: Any) -> npt.NDArray[np.float64]:
+def _of_one(table: Array, classes: Any) -> npt.NDArray[np.float64]:
     """Return P(label is 1) of one label; 0 or 1 where only one class was learnt."""
     found = [0, 1][: table.shape[1]] if classes is None else np.asarray(classes).tolist()
     if len(found) != table.shape[1] or not set(found) <= {0, 1}:

@@ -18,8 +18,8 @@ from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.manifest import Manifest, read_manifest
 
 Keys: TypeAlias = npt.NDArray[np.uint64]
+# Labels, probabilities or ids, of one of several types.
 Array: TypeAlias = npt.NDArray[Any]
-
 
 _LABELS = (np.dtype(np.uint8), np.dtype(np.float32))
 

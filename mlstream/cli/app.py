@@ -10,14 +10,11 @@ import typer
 from typer import Abort
 
 from mlstream._support.version import __version__
-from mlstream.cli import compiling, detecting, generate, listing, perturb, publishing, running, synthesise
+from mlstream.cli import listing, publishing, running
 from mlstream.cli.challenge import commands as challenge
-from mlstream.cli.convert import convert
-from mlstream.cli.datasets import datasets
-from mlstream.cli.inspect import inspect
-from mlstream.cli.interrupts import InterruptionError
+from mlstream.cli.errors import InterruptionError, UsageError, describe_usage_error, show_warning
+from mlstream.cli.generator_commands import GENERATE, perturb, synthesise
 from mlstream.cli.suggest_tasks import suggest_tasks
-from mlstream.cli.usage_errors import UsageError, describe_usage_error, show_warning
 from mlstream.cli.windowed import synthesise_events, windowed
 
 app = typer.Typer(
@@ -48,8 +45,8 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     ),
     "Look at streams": (
         listing.streams,
-        inspect,
-        convert,
+        listing.inspect,
+        listing.convert,
     ),
     "Share streams": (
         publishing.publish,
@@ -61,7 +58,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Evaluate learners": (
         running.run,
         listing.strategies,
-        detecting.detect,
+        running.detect,
         listing.detectors,
         running.report,
         running.track,
@@ -84,17 +81,17 @@ def options(
     """Take the options of the command as a whole."""
 
 
-for first_command in (running.demo, compiling.warm_up):
+for first_command in (running.demo, running.warm_up):
     app.command(rich_help_panel="Start here")(first_command)
-for generator_command in generate.COMMANDS:
+for generator_command in GENERATE:
     generator_command.add_to(app, MAKE)
 for panel, commands in COMMANDS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
-synthesise.app.command("events")(synthesise_events)
-app.add_typer(synthesise.app, name="synthesise", rich_help_panel=MAKE)
-app.add_typer(perturb.app, name="perturb", rich_help_panel=MAKE)
-app.add_typer(datasets, name="datasets", rich_help_panel=MAKE)
+synthesise.command("events")(synthesise_events)
+app.add_typer(synthesise, name="synthesise", rich_help_panel=MAKE)
+app.add_typer(perturb, name="perturb", rich_help_panel=MAKE)
+app.add_typer(listing.datasets, name="datasets", rich_help_panel=MAKE)
 app.add_typer(challenge.app, name="challenge", rich_help_panel="Compete")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,8 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from mlstream._support.files import ends_as_folder
+import mlstream
+from mlstream import generators
+from mlstream._support.files import ends_as_folder, read_bounded
 from mlstream._support.reading import Categories, Missing
+from mlstream.cli import console
 from mlstream.cli.completion import complete_streams, complete_tables
 
 if TYPE_CHECKING:
@@ -95,19 +99,16 @@ SeparatorSign = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
-def open_stream(name: str) -> Stream:
-    """Load a stream from a file or a published folder, or make one that this project publishes."""
+def open_stream(name: str, folder: Path = Path()) -> Stream:
+    """Load a stream from a file or folder, below `folder` if relative, or make one that this project publishes."""
     from mlstream.publishing.named_streams import open_named
 
-    return open_named(name)
+    return open_named(name, folder)
 
 
 def save_new(stream: Stream, path: Path) -> None:
     """Save a new stream, and print where."""
-    from mlstream.cli import console
-    from mlstream.formats import save
-
-    save(stream, path)
+    mlstream.save(stream, path)
     console.print_line(f"Wrote {path}: {stream!r}")
 
 
@@ -153,12 +154,13 @@ def open_table(
     source: str, labels: str | None, missing: Missing, categories: Categories | None, separator: str | None
 ) -> Dataset:
     """Read a table as the options say."""
-    from mlstream.data.datasets import load_dataset
     from mlstream.formats.csv_dialects import SEPARATORS
 
     by_name = {name: sign for sign, name in SEPARATORS.items()}
     sign = None if separator is None else by_name.get(separator, separator)
-    return load_dataset(source, labels=parse_labels(labels), missing=missing, categories=categories, separator=sign)
+    return mlstream.load_dataset(
+        source, labels=parse_labels(labels), missing=missing, categories=categories, separator=sign
+    )
 
 
 def parse_order(text: str | None) -> list[int] | OrderName | None:
@@ -225,17 +227,15 @@ def named_options(options: Mapping[str, str]) -> Iterator[None]:
         raise ValueError(message) from error
 
 
-def parse_introductions(text: str) -> list[list[str]] | dict[str, Any]:
+def parse_introductions(text: str) -> list[list[str]] | dict[str, object]:
     """Read the labels that each task introduces; a published order also has a hierarchy and shares."""
-    from mlstream.generators import published_order
-
     if text.endswith(".json"):
         return read_lists(Path(text))
     name, _, number = text.partition(":")
     if number and not number.isdecimal():
         raise ValueError(f"--introductions must be a .json file, or NAME:NUMBER. Got {text!r} instead.")
     with named_options({"name": "--introductions", "configuration": "the number in --introductions"}):
-        return published_order(name, int(number or 0))
+        return generators.published_order(name, int(number or 0))
 
 
 def parse_numbers(text: str, option: str) -> list[float]:
@@ -267,7 +267,7 @@ def parse_numbers_by_name(
     raise ValueError(f"{option} must be {other}numbers by name, such as a=1,b=2. Got {text!r} instead.")
 
 
-def read_hierarchy(text: str | None) -> Any:
+def read_hierarchy(text: str | None) -> dict[str, str] | str | None:
     """Read parents from a JSON file; any other text is the name of a rule."""
     if text is None or not text.endswith(".json"):
         return text
@@ -285,11 +285,7 @@ def read_lists(path: Path) -> list[list[str]]:
     return lists
 
 
-def _read_json(path: Path) -> Any:
-    import json
-
-    from mlstream._support.files import read_bounded
-
+def _read_json(path: Path) -> object:
     content = read_bounded(path, _MAX_BYTES)
     try:
         return json.loads(content)

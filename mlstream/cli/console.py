@@ -1,39 +1,24 @@
-"""Output of the command line: lines, tables, and progress bars (plain lines when not on a terminal)."""
+"""Output of the command line: lines, and tables of what there is.
+
+Rich is imported when something is printed, so that every command can import this module.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.table import Table
-from rich.text import Text
-
 if TYPE_CHECKING:
-    # `mlstream datasets` and `mlstream strategies` print tables without importing any of these.
-    from mlstream.campaign.campaign import CampaignProgress
+    from rich.console import Console
+    from rich.table import Table
+
     from mlstream.cards.terms import StatedTerms
     from mlstream.data.registry import DatasetEntry
     from mlstream.diagnosis.diagnosis import Diagnosis, LabelDiagnosis
     from mlstream.diagnosis.task_distances import Distances
-    from mlstream.evaluation.compile_ahead import Compilation
     from mlstream.generators import Suggestion
-    from mlstream.records.detection_record import Detection
     from mlstream.streams.card_model import StreamCard, TaskCard
 
 _LEVELS = " ░▒▓█"
@@ -49,12 +34,12 @@ def announce(what: str) -> None:
 
 def print_line(message: str) -> None:
     """Print a line."""
-    Console(soft_wrap=True, highlight=False, markup=False).print(message)
+    _console(soft_wrap=True, markup=False).print(message)
 
 
 def show_lines(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table of texts."""
-    table = Table(*columns, box=None)
+    table = make_table(*columns)
     for row in rows:
         table.add_row(*map(_plain, row))
     wide_console().print(table)
@@ -146,7 +131,7 @@ def show_diagnosis(diagnosis: Diagnosis) -> None:
 
 def show_suggestion(suggestion: Suggestion) -> None:
     """Print the measures of each number of tasks, and the suggested number."""
-    table = Table("tasks", "mean diversity", "with one label only", box=None)
+    table = make_table("tasks", "mean diversity", "with one label only")
     measures = zip(suggestion.candidates, suggestion.diversity, suggestion.n_single_label, strict=True)
     for n_tasks, diversity, n_single in measures:
         table.add_row(str(n_tasks), f"{diversity:.3f}", str(n_single))
@@ -156,7 +141,7 @@ def show_suggestion(suggestion: Suggestion) -> None:
 
 def _label_table(diagnosis: Diagnosis) -> Table:
     columns = ("labels", "per row", "density", "diversity", "imbalance")
-    table = Table("task", "rows", *columns, "duplicates", "new label sets", "labels not learnt", box=None)
+    table = make_table("task", "rows", *columns, "duplicates", "new label sets", "labels not learnt")
     for task in diagnosis.tasks:
         found = (f"{task.n_duplicates:,}", f"{task.n_new_label_sets:,}", str(len(task.unlearnt_labels)))
         table.add_row(_plain(task.name), *_label_cells(task.labels), *found)
@@ -199,160 +184,28 @@ def _persistence(diagnosis: Diagnosis) -> str:
 
 def _plain(text: str) -> str:
     """Return a text without markup or control characters."""
+    from rich.markup import escape
+
     return escape("".join(character if character.isprintable() else "?" for character in text))
+
+
+def make_table(*columns: str) -> Table:
+    """Return a table without rows and lines."""
+    from rich.table import Table
+
+    return Table(*columns, box=None)
 
 
 def wide_console() -> Console:
     """Return a console that is wide enough for a table of scores, unless it is a terminal."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=_WIDTH_WITHOUT_TERMINAL)
+    console = _console()
+    return console if console.is_terminal else _console(width=_WIDTH_WITHOUT_TERMINAL)
 
 
-@contextmanager
-def campaign_progress() -> Iterator[Callable[[CampaignProgress], None]]:
-    """Show the progress of a campaign: bars on a terminal, one line per run elsewhere."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        yield _print_when_ended
-        return
-    bar = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    columns = (*bar, _Speed(), TimeRemainingColumn(), TextColumn("{task.fields[worker]}", markup=False))
-    with Progress(*columns, console=console) as bars:
-        yield _Bars(bars)
+def _console(*, soft_wrap: bool = False, markup: bool = True, width: int | None = None) -> Console:
+    from rich.console import Console
 
-
-@contextmanager
-def detection_progress() -> Iterator[Callable[[Detection, bool, int, int], None]]:
-    """Show the progress of a campaign of detections: a bar on a terminal, one line per detection elsewhere."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        yield lambda *event: print_line(_detection_ending(*event))
-        return
-    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console) as bars:
-        bar = bars.add_task("detections", total=None)
-
-        def show(one: Detection, was_kept: bool, n_done: int, n_in_all: int) -> None:
-            bars.update(bar, completed=n_done, total=n_in_all)
-            bars.console.print(_detection_ending(one, was_kept, n_done, n_in_all), soft_wrap=True, markup=False)
-
-        yield show
-
-
-@contextmanager
-def compilation_progress(n_names: int) -> Iterator[Callable[[Compilation], None]]:
-    """Show what is compiled: a bar on a terminal, and one line per name that was not compiled before."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        yield lambda one: print_line(_compilation_ending(one)) if one.n_kernels else None
-        return
-    with Progress(BarColumn(), MofNCompleteColumn(), console=console) as bars:
-        bar = bars.add_task("kernels", total=n_names)
-
-        def show(one: Compilation) -> None:
-            bars.advance(bar)
-            if one.n_kernels:
-                bars.console.print(_compilation_ending(one), soft_wrap=True, markup=False)
-
-        yield show
-
-
-def counted_kernels(number: int) -> str:
-    """Return a number of kernels in words.
-
-    >>> counted_kernels(1), counted_kernels(2)
-    ('1 kernel', '2 kernels')
-    """
-    return f"{number} kernel{'s' * (number != 1)}"
-
-
-def _compilation_ending(one: Compilation) -> str:
-    return f"{one.name}: {counted_kernels(one.n_kernels)}, {one.cpu_s:.1f} s"
-
-
-def _detection_ending(one: Detection, was_kept: bool, n_done: int, n_in_all: int) -> str:
-    outcome = "recorded earlier" if was_kept else one.status
-    return f"[{n_done}/{n_in_all}] {one.detector} on {one.learner} on {one.stream}, seed {one.seed}: {outcome}"
-
-
-@contextmanager
-def download_progress() -> Iterator[Callable[[str, int, int], None] | None]:
-    """Show the progress of downloads: one bar each on a terminal, nothing elsewhere."""
-    console = Console(highlight=False, stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as bars:
-        rows: dict[str, TaskID] = {}
-
-        def show(url: str, n_bytes: int, n_bytes_in_all: int) -> None:
-            if url not in rows:
-                rows[url] = bars.add_task(url.rpartition("/")[2], total=n_bytes_in_all)
-            bars.update(rows[url], completed=n_bytes)
-
-        yield show
-
-
-@contextmanager
-def tracking_progress() -> Iterator[Callable[[int, int], None] | None]:
-    """Show the number of records done: a bar on a terminal, nothing elsewhere."""
-    console = Console(highlight=False, stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console) as bars:
-        records = bars.add_task("records", total=None)
-        yield lambda n_done, total: bars.update(records, completed=n_done, total=total)
-
-
-class _Speed(ProgressColumn):
-    """Rows per second of a run; the campaign itself has none."""
-
-    def render(self, task: Task) -> Text:
-        """Show the speed, once there is one."""
-        speed = task.finished_speed or task.speed
-        return Text(f"{speed:,.0f} rows/s" if speed and task.fields["is_run"] else "")
-
-
-class _Bars:
-    """One bar for the campaign, and one for the rows of each current run, with its worker."""
-
-    def __init__(self, bars: Progress) -> None:
-        self._bars = bars
-        self._runs = bars.add_task("runs", total=None, worker="", is_run=False)
-        self._rows: dict[str, TaskID] = {}
-        self._ended: set[str] = set()
-
-    def __call__(self, event: CampaignProgress) -> None:
-        self._bars.update(self._runs, completed=event.n_runs_ended, total=event.n_runs)
-        run = _name(event)
-        if event.state == "running":
-            # Progress of other processes is read late: sometimes after their run has ended.
-            if run not in self._rows and run not in self._ended:
-                self._rows[run] = self._bars.add_task(run, total=event.n_rows, worker=event.worker, is_run=True)
-            if run in self._rows:
-                self._bars.update(self._rows[run], completed=event.n_rows_done)
-            return
-        self._ended.add(run)
-        if run in self._rows:
-            self._bars.remove_task(self._rows.pop(run))
-        self._bars.console.print(_ending(event), soft_wrap=True, markup=False)
-
-
-def _print_when_ended(event: CampaignProgress) -> None:
-    if event.state != "running":
-        print_line(_ending(event))
-
-
-def _ending(event: CampaignProgress) -> str:
-    outcome = "recorded earlier" if event.state == "kept" else event.state
-    return f"[{event.n_runs_ended}/{event.n_runs}] {_name(event)}: {outcome}"
-
-
-def _name(event: CampaignProgress) -> str:
-    repeated = (("order", event.order_seed), ("split", event.split_seed))
-    others = "".join(f", {what} {number}" for what, number in repeated if number is not None)
-    return f"{event.strategy} on {event.stream}, seed {event.seed}{others}"
+    return Console(soft_wrap=soft_wrap, markup=markup, width=width, highlight=False)
 
 
 def _visit(card: StreamCard, index: int) -> str:
@@ -361,7 +214,7 @@ def _visit(card: StreamCard, index: int) -> str:
 
 
 def _task_table(card: StreamCard) -> Table:
-    table = Table("task", "learn", "evaluate", "labels", "per row", "label sets", box=None)
+    table = make_table("task", "learn", "evaluate", "labels", "per row", "label sets")
     drawn = len(card.label_names) <= _WIDEST_HEAT_MAP
     if drawn:
         table.add_column("how often each label occurs", no_wrap=True)

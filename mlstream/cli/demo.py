@@ -8,7 +8,8 @@ from pathlib import Path
 from mlstream._support.files import atomic_folder
 from mlstream.campaign.campaign import run_campaign
 from mlstream.cli import console
-from mlstream.cli.run_tables import show_results
+from mlstream.cli.campaigns import show_results
+from mlstream.cli.progress import campaign_progress
 from mlstream.data.datasets import load_registered
 from mlstream.formats import load
 from mlstream.generators import task_stream
@@ -66,7 +67,7 @@ def _fill(folder: Path, output: Path, seed: int) -> list[RunResult]:
     verify(published)
 
     console.print_line("3. Test-then-train, and after each experience an evaluation on every task")
-    with console.campaign_progress() as progress:
+    with campaign_progress() as progress:
         results = run_campaign(STRATEGIES, [load(published / "stream.npz")], [seed], folder / "runs", progress=progress)
     show_results(results)
     report(folder / "runs", folder / "report.html")

@@ -10,11 +10,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import typer
 from typer.core import TyperCommand
 
+import mlstream
+from mlstream import generators
 from mlstream.cli.arguments import (
     CategoryRule,
     Force,
@@ -44,6 +46,7 @@ from mlstream.cli.arguments import (
 from mlstream.cli.terms import FLAGS, read_terms, term_parameters
 
 Source = Literal["table", "stream", "nothing"]
+Value = TypeVar("Value")
 
 
 class _Text(NamedTuple):
@@ -100,8 +103,6 @@ class GeneratorCommand:
 
     def build(self) -> Any:
         """Build the command with all its options."""
-        from mlstream import generators
-        from mlstream.cards.terms import with_terms
         from mlstream.generators._parameters import list_parameters, read_help
 
         generator = getattr(generators, self.generator)
@@ -117,7 +118,7 @@ class GeneratorCommand:
             with named_options({name: _typed_name(one) for name, one in parameters.items()}):
                 stream = generator(*inputs, **options)
             # Where the generator takes a name, its card holds it already.
-            save_new(with_terms(stream, **_without(terms, parameters)), typed["output"])
+            save_new(mlstream.with_terms(stream, **_without(terms, parameters)), typed["output"])
 
         options = [_to_option(one, texts[name]) for name, one in parameters.items()]
         required = [one for one in options if one.default is Parameter.empty]
@@ -159,7 +160,7 @@ _OUTPUT = _parameter("output", OutputFile)
 _FORCE = _parameter("force", Force, False)
 
 
-def _without(items: Mapping[str, Any], others: Collection[str]) -> dict[str, Any]:
+def _without(items: Mapping[str, Value], others: Collection[str]) -> dict[str, Value]:
     return {name: value for name, value in items.items() if name not in others}
 
 
@@ -212,3 +213,92 @@ def _open_inputs(source: Source, typed: Mapping[str, Any]) -> tuple[Any, ...]:
     if source == "table":
         return (open_table(typed["source"], *(typed[one.name] for one in _READING)),)
     return (open_stream(typed["source"]),) if source == "stream" else ()
+
+
+# Streams from tables, each a command of its own.
+GENERATE = (
+    GeneratorCommand(
+        "generate", "Make a stream of tasks from a multi-label table and save it.", "task_stream", "table"
+    ),
+    GeneratorCommand(
+        "scenario",
+        "Make a stream of a scenario of continual learning from a multi-label table and save it.",
+        "scenario_stream",
+        "table",
+    ),
+    GeneratorCommand(
+        "iirc",
+        "Make a stream that introduces superclasses first and refines them later (IIRC), and save it.",
+        "iirc_stream",
+        "table",
+    ),
+    GeneratorCommand(
+        "label-emerging",
+        "Make a stream in which labels emerge one group after another, and save it.",
+        "emerging_labels_stream",
+        "table",
+    ),
+    GeneratorCommand(
+        "carve",
+        "Split a multi-label table into environments with roles and save them as a stream.",
+        "carve_environments",
+        "table",
+    ),
+)
+
+# Synthetic streams, one command for each kind.
+synthesise = typer.Typer(help="Make a synthetic stream and save it.", no_args_is_help=True)
+
+SYNTHESISE = (
+    *(
+        GeneratorCommand(
+            kind,
+            f"Make tasks whose labels are thresholds on weighted features, with the weights of {kind}.",
+            "multiplier_stream",
+            "nothing",
+            {"multipliers": kind},
+        )
+        for kind in ("monolab", "bilab", "rand")
+    ),
+    *(
+        GeneratorCommand(kind, f"Make concepts that drift, {what}.", "drifting_stream", "nothing", {"kind": kind})
+        for kind, what in (
+            ("hyperplane", "divided by hyperplanes"),
+            ("tree", "drawn as random trees"),
+            ("rbf", "drawn as clusters of features"),
+        )
+    ),
+    GeneratorCommand(
+        "environments",
+        "Make environments with invariant and spurious features.",
+        "environment_stream",
+        "nothing",
+    ),
+    GeneratorCommand("hat-and-shirt", "Make the example of hats and shirts.", "hat_and_shirt_stream", "nothing"),
+    GeneratorCommand(
+        "stand-in", "Make a stream with the counts of a real table that cannot be had.", "stand_in_stream", "nothing"
+    ),
+)
+for command in SYNTHESISE:
+    command.add_to(synthesise)
+
+# Perturbations of streams, one command for each.
+perturb = typer.Typer(help="Perturb a stream and save the result.", no_args_is_help=True)
+
+PERTURB = tuple(
+    GeneratorCommand(name, help_text, name.replace("-", "_"), "stream")
+    for name, help_text in (
+        ("delayed-labels", "Let labels arrive later than their rows."),
+        ("duplicated-rows", "Repeat some rows immediately."),
+        ("missing-features", "Set some features to 0."),
+        ("missing-labels", "Mask some labels."),
+        ("noisy-features", "Add Gaussian noise to features."),
+        ("noisy-labels", "Flip some labels."),
+        ("rare-labels", "Leave out some of the rows that carry a label."),
+        ("reordered-rows", "Shuffle the rows of each experience."),
+        ("reordered-tasks", "Visit the tasks in another order."),
+        ("resplit-rows", "Split the rows of each task again into visits and evaluation set."),
+    )
+)
+for command in PERTURB:
+    command.add_to(perturb)

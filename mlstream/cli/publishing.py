@@ -7,11 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
+import mlstream
+from mlstream.cli import console
 from mlstream.cli.arguments import (
     Force,
     OutputFile,
     StreamPath,
     file_option,
+    named_options,
     open_stream,
     parse_file,
     require_folder,
@@ -62,13 +65,9 @@ def publish(
     The terms complete or replace those that the stream states; to change those of a published folder, publish it onto
     itself with --force.
     """
-    from mlstream.cli import console
-    from mlstream.cli.arguments import named_options
-    from mlstream.publishing.folder import publish as publish_stream
-
     with named_options(FLAGS):
         stated = read_terms(terms)
-    publish_stream(open_stream(stream), folder, arff=arff, force=force, **stated)
+    mlstream.publish(open_stream(stream), folder, arff=arff, force=force, **stated)
     console.print_line(f"Published {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
 
 
@@ -84,10 +83,9 @@ def upload(
 
     Permission to write comes from `hf auth login` or the variable HF_TOKEN.
     """
-    from mlstream.cli import console
-    from mlstream.interop.hub import upload as upload_folder
-
-    console.print_line(f"Uploaded {folder}: {upload_folder(folder, repository, endpoint=endpoint, private=not public)}")
+    console.print_line(
+        f"Uploaded {folder}: {mlstream.upload(folder, repository, endpoint=endpoint, private=not public)}"
+    )
 
 
 def verify(
@@ -108,11 +106,9 @@ def verify(
     """
     from mlstream.cards.hubs import list_refusals, require_hubs
     from mlstream.cards.terms import advise_on_terms
-    from mlstream.cli import console
-    from mlstream.publishing.folder import verify as verify_folder
 
     require_hubs(hubs or ())
-    card = verify_folder(folder)
+    card = mlstream.verify(folder)
     console.print_line(f"{folder} is complete and unchanged.")
     if hubs and (refused := list_refusals(card, hubs)):
         raise ValueError(f"{folder} must be as its hub demands. {' '.join(refused)}")
@@ -137,15 +133,11 @@ def regenerate(
     The table must be on this machine; its hash is compared with that on the card. `mlstream datasets` lists where each
     registered table is.
     """
-    from mlstream.cli import console
-    from mlstream.formats import save
     from mlstream.publishing.folder import CARD
-    from mlstream.publishing.folder import regenerate as regenerate_stream
-    from mlstream.streams.card_model import load_card
 
     require_output(output, force, table)
-    found = load_card(card / CARD if card.is_dir() else card)
-    save(regenerate_stream(found, table=table), output)
+    found = mlstream.load_card(card / CARD if card.is_dir() else card)
+    mlstream.save(mlstream.regenerate(found, table=table), output)
     console.print_line(f"Wrote {output}: its data have the hash on the card.")
 
 
@@ -156,7 +148,6 @@ def cards(
 
     Streams whose table is not on this machine are listed and left out.
     """
-    from mlstream.cli import console
     from mlstream.publishing.presets import write_cards
 
     require_folder(folder, "FOLDER")

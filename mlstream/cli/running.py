@@ -5,29 +5,26 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+import mlstream
 from mlstream._support.files import ends_as_folder
-from mlstream.cli.arguments import file_option, require_folder
-from mlstream.cli.completion import complete_strategies, complete_streams
-from mlstream.cli.interrupts import InterruptionError
-from mlstream.cli.options import OPTIONS, read_options, with_options
+from mlstream.cli import console
+from mlstream.cli.arguments import file_option, open_stream, require_folder
+from mlstream.cli.completion import complete_detectors, complete_strategies, complete_streams
+from mlstream.cli.options import OF_DETECTIONS, parse_detectors, parse_strategies, read_options, with_options
+from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
 
 if TYPE_CHECKING:
     from mlstream.campaign.campaign import CampaignProgress
-    from mlstream.campaign.config import CampaignConfig, DetectionConfig
     from mlstream.records.run_record import RunResult
-    from mlstream.streams.stream import Stream
 
 Events: TypeAlias = "list[CampaignProgress]"
-
-# Where and how a campaign file is run depends on the machine; its rule of decisions is what two campaigns compare.
-_FOR_FILES = ("n_jobs", "dask", "decision")
 
 # By default, MLflow reports its use to its makers, and prints an address for each run.
 _QUIET_MLFLOW = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true"}
@@ -43,6 +40,31 @@ def demo(
     report = run_demo(output)
     if browse and sys.stdout.isatty():
         typer.launch(report.resolve().as_uri())
+
+
+def warm_up(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[STRATEGY]...",
+            help="Names that `mlstream strategies` lists, or other-learners, PRAGMA, detectors, ARFF; all by default.",
+            autocompletion=complete_strategies,
+        ),
+    ] = None,
+) -> None:
+    """Compile learners for this machine now, so that no first call waits. What is compiled already takes no time."""
+    from mlstream.cli.progress import compilation_progress, counted_kernels
+    from mlstream.evaluation.compile_ahead import compilable, compile_ahead
+
+    wanted = names or list(compilable())
+    n_kernels, cpu_s = 0, 0.0
+    with compilation_progress(len(wanted)) as show:
+        for one in compile_ahead(wanted):
+            show(one)
+            n_kernels, cpu_s = n_kernels + one.n_kernels, cpu_s + one.cpu_s
+    console.print_line(
+        f"{counted_kernels(n_kernels)} compiled in {cpu_s:.1f} s of processor time; the others were there."
+    )
 
 
 @with_options
@@ -87,9 +109,6 @@ def run(
     --quiet and --times may be combined with one. A campaign file that names a class runs its code: read a file that
     someone else wrote before you run it.
     """
-    from mlstream.campaign.cpu_times import read_ledger
-    from mlstream.evaluation.cpu_ledger import CpuLedger
-
     began_s, chosen = time.perf_counter(), read_options(options)
     ended: list[CampaignProgress] = []
     files = [name for name in sources if name.lower().endswith((".toml", ".toml/"))]
@@ -101,16 +120,18 @@ def run(
         require_folder(output, "--output")
     with CpuLedger() as ledger:
         if files:
-            typed = [one.name for one in context.command.params if one.name and _is_typed(context, one.name)]
-            changed = {name: chosen[name] for name in typed if name in _FOR_FILES}
-            results, folder = _run_file(Path(sources[0]), output, changed, typed, quiet=quiet, ended=ended)
+            names = [one.name for one in context.command.params if one.name and _is_typed(context, one.name)]
+            typed = {name: chosen.get(name) for name in names}
+            results, folder = _run_file(Path(sources[0]), output, typed, quiet=quiet, ended=ended)
         else:
             results, folder = _run_streams(sources, strategies, output, quiet=quiet, ended=ended, **chosen)
     if times and not quiet:
-        from mlstream.cli.time_tables import show_times
+        from mlstream.cli.campaigns import show_times
 
-        show_times(ended, read_ledger(ledger), time.perf_counter() - began_s)
-    _require_success(results, folder)
+        show_times(ended, ledger, time.perf_counter() - began_s)
+    from mlstream.records.run_files import require_success
+
+    require_success(results, folder)
 
 
 def _run_streams(
@@ -119,109 +140,25 @@ def _run_streams(
     """Run strategies on streams by the options that were typed."""
     if output is None:
         raise ValueError("--output must name the folder of the records. Got nothing.")
-    from mlstream.cli import console
-
     if not quiet:
         console.announce(f"{', '.join(strategies)} on {', '.join(sources)}; records go to {output}")
-    from mlstream.cli.strategy_texts import parse_strategies
-    from mlstream.evaluation.cpu_ledger import cpu_part
-    from mlstream.publishing.named_streams import open_named
-
     learners = parse_strategies(strategies)
     with cpu_part("streams"):
-        streams = [open_named(name) for name in sources]
-    return _run_and_show(learners, streams, output, quiet=quiet, ended=ended, **chosen), output
+        streams = [open_stream(name) for name in sources]
+    from mlstream.cli.campaigns import run_and_show
+
+    return run_and_show(learners, streams, output, quiet=quiet, ended=ended, **chosen), output
 
 
 def _run_file(
-    path: Path, output: Path | None, changed: dict[str, Any], typed: Sequence[str], *, quiet: bool, ended: Events
+    path: Path, output: Path | None, typed: Mapping[str, Any], *, quiet: bool, ended: Events
 ) -> tuple[Sequence[RunResult], Path]:
     """Run a campaign file, and write its report."""
-    from mlstream.cli import console
-
     if not quiet:
         console.announce(str(path))
-    from mlstream.campaign.config import DetectionConfig, load_config
-    from mlstream.evaluation.cpu_ledger import cpu_part
-    from mlstream.publishing.named_streams import open_named
-    from mlstream.reporting.report import report as write_report
+    from mlstream.cli.campaigns import run_file
 
-    refused = [name for name in typed if name not in {"sources", "output", "quiet", "times", *_FOR_FILES}]
-    if refused:
-        flags = [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in refused]
-        raise ValueError(
-            f"{path} must hold every other option: only --output, --jobs, --dask, --decision, --quiet and --times may "
-            f"be combined with a campaign file. Got {', '.join(flags)}."
-        )
-    # Classes may lie beside the campaign file.
-    sys.path.insert(0, str(path.resolve().parent))
-    config = load_config(path)
-    folder = output or (path.parent / config.directory if config.directory else None)
-    if folder is None:
-        raise ValueError(f"{path} must name the directory of the records, or --output must. Got neither.")
-    require_folder(folder, f"{path}: directory")
-    if isinstance(config, DetectionConfig):
-        _detect_file(path, config, folder, changed | {name: True for name in typed if name == "times"}, quiet=quiet)
-        return [], folder
-    with errors_in(path), cpu_part("streams"):
-        learners, streams = config.learners(), [open_named(name, path.parent) for name in config.streams]
-    text = _as_run(path, config, changed)
-    results = _run_and_show(
-        learners, streams, folder, quiet=quiet, ended=ended, config=text, **config.options | changed
-    )
-    with cpu_part("reports"):
-        page = write_report(folder)
-    if not quiet:
-        console.print_line(f"Wrote {page}")
-    return results, folder
-
-
-def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dict[str, Any], *, quiet: bool) -> None:
-    """Run a campaign file of the kind "detect", and write its report."""
-    from mlstream._support.toml import read_toml_text
-    from mlstream.cli import console
-    from mlstream.cli.detecting import detect_and_show
-    from mlstream.publishing.named_streams import open_named
-    from mlstream.records.detection_record import require_detected
-    from mlstream.reporting.report import report as write_report
-
-    if refused := [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in changed if name != "n_jobs"]:
-        raise ValueError(
-            f"{path} is of the kind 'detect': only --output, --jobs and --quiet may be combined with it. "
-            f"Got {', '.join(refused)}."
-        )
-    with errors_in(path):
-        detectors, learners = config.make_detectors(), config.make_learners()
-        streams = [open_named(name, path.parent) for name in config.streams]
-    options = config.options | changed | {"config": read_toml_text(path)}
-    found = detect_and_show(detectors, streams, learners, folder, quiet=quiet, **options)
-    page = write_report(folder)
-    if not quiet:
-        console.print_line(f"Wrote {page}")
-    require_detected(found, folder)
-
-
-def _as_run(path: Path, config: CampaignConfig, changed: dict[str, Any]) -> str:
-    """Return the text of a campaign file, to keep beside the records, with the rule of decisions that was typed."""
-    from mlstream._support.toml import read_toml_text
-
-    text = read_toml_text(path)
-    if "decision" not in changed:
-        return text
-    if "decision" in config.model_fields_set:
-        raise ValueError(f"{path} must leave decision out where --decision is typed. Got both.")
-    return f'decision = "{changed["decision"]}"\n{text}'
-
-
-@contextmanager
-def errors_in(path: Path) -> Iterator[None]:
-    """Let errors name the file that holds what is wrong."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"{path}: {error}") from error
+    return run_file(path, output, typed, quiet=quiet, ended=ended)
 
 
 def _is_typed(context: typer.Context, name: str) -> bool:
@@ -229,40 +166,59 @@ def _is_typed(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _run_and_show(
-    strategies: Any, streams: Sequence[Stream], folder: Path, *, quiet: bool, ended: Events, **options: Any
-) -> list[RunResult]:
-    from mlstream.campaign.campaign import run_campaign
-    from mlstream.cli import console
-    from mlstream.cli.run_tables import show_results
-    from mlstream.evaluation.cpu_ledger import cpu_part
+@partial(with_options, panels=OF_DETECTIONS)
+def detect(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="STREAMS...",
+            help="Streams: .npz, .arff, .train.csv, .train.parquet, published folders, or names such as yeast-tasks.",
+            autocompletion=complete_streams,
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the records.")],
+    detectors: Annotated[
+        list[str],
+        typer.Option(
+            "--detector",
+            "-d",
+            help="Names split by commas, which `mlstream detectors` lists; with parameters: 'ADWIN(delta=0.01)', "
+            "\"LabelDrift(detector='HDDMA')\". May be repeated.",
+            autocompletion=complete_detectors,
+        ),
+    ] = ["ADWIN,DDM,EDDM,HDDMA,HDDMW,KSWIN,PageHinkley,LabelDrift,LabelSetDrift"],  # noqa: B006 - Typer copies it
+    learners: Annotated[
+        list[str],
+        typer.Option(
+            "--learner",
+            "-l",
+            help="Names split by commas, which `mlstream strategies` lists; with parameters: 'NN(learning_rate=0.1)'. "
+            "May be repeated.",
+            autocompletion=complete_strategies,
+        ),
+    ] = ["NN_TL"],  # noqa: B006 - Typer copies it
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    **options: Any,
+) -> None:
+    """Give drift detectors the errors of learners, and score their alarms. Records made earlier are kept.
 
-    last: list[CampaignProgress] = []
-    try:
-        with nullcontext() if quiet else console.campaign_progress() as show:
-
-            def progress(event: CampaignProgress) -> None:
-                last[:] = [event]
-                if event.state != "running":
-                    ended.append(event)
-                if show is not None:
-                    show(event)
-
-            results = run_campaign(strategies, streams, directory=folder, progress=progress, **options)
-    except KeyboardInterrupt:
-        n_ended, n_runs = (last[0].n_runs_ended, last[0].n_runs) if last else (0, "the")
-        recorded = f"{n_ended} of {n_runs} runs recorded in {folder}; the same command goes on."
-        raise InterruptionError(recorded) from None
+    Every row is predicted, then learnt. The drifts that are known are those on the card of a synthetic stream, or the
+    boundaries at which other tasks come. `mlstream report` draws drifts and alarms along the stream.
+    """
+    chosen = read_options(options)
+    require_folder(output, "--output")
+    if files := [name for name in sources if name.endswith(".toml")]:
+        raise ValueError(f"STREAMS must be streams; `mlstream run {files[0]}` runs a campaign file. Got {files[0]}.")
     if not quiet:
-        with cpu_part("reports"):
-            show_results(results)
-    return results
+        console.announce(
+            f"{', '.join(detectors)} on {', '.join(learners)} on {', '.join(sources)}; records go to {output}"
+        )
+    named = parse_detectors(detectors), parse_strategies(learners, "--learner")
+    streams = [open_stream(name) for name in sources]
+    from mlstream.cli.campaigns import detect_and_show
+    from mlstream.records.detection_record import require_detected
 
-
-def _require_success(results: Sequence[RunResult], folder: Path) -> None:
-    from mlstream.records.run_files import require_success
-
-    require_success(results, folder)
+    require_detected(detect_and_show(named[0], streams, named[1], output, quiet=quiet, **chosen), output)
 
 
 def report(
@@ -276,10 +232,7 @@ def report(
     figures: Annotated[bool, typer.Option("--figures", help="Also write the folder figures: PNG, SVG.")] = False,
 ) -> None:
     """Write one self-contained HTML page about all runs and detections of a folder."""
-    from mlstream.cli import console
-    from mlstream.reporting.report import report as write_report
-
-    console.print_line(f"Wrote {write_report(directory, output, tables=tables, figures=figures)}")
+    console.print_line(f"Wrote {mlstream.report(directory, output, tables=tables, figures=figures)}")
 
 
 def track(
@@ -291,11 +244,10 @@ def track(
 
     Name and password are taken from MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN.
     """
-    from mlstream.cli import console
-    from mlstream.interop.mlflow import track as track_runs
+    from mlstream.cli.progress import tracking_progress
 
     for name, value in _QUIET_MLFLOW.items():
         os.environ.setdefault(name, value)
-    with console.tracking_progress() as progress:
-        n_written, n_kept, page = track_runs(directory, to, experiment=experiment, progress=progress)
+    with tracking_progress() as progress:
+        n_written, n_kept, page = mlstream.track(directory, to, experiment=experiment, progress=progress)
     console.print_line(f"Wrote {n_written} runs; {n_kept} existed. {page}")

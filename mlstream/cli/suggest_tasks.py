@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from mlstream import generators
+from mlstream.cli import console
 from mlstream.cli.arguments import (
     CategoryRule,
     LabelColumns,
@@ -35,17 +37,14 @@ def suggest_tasks(
     seed: Seed = 0,
 ) -> None:
     """Suggest a number of tasks for a table: diverse tasks, each with more than one label."""
-    from mlstream.cli import console
-    from mlstream.generators import draw_suggestion, suggest_n_tasks
-
     if picture is not None:
         _require_picture(picture)
     table = open_table(source, labels, missing, categories, separator)
     with named_options({"max_tasks": "--max-tasks", "n_init": "--starts"}):
-        suggestion = suggest_n_tasks(table, max_tasks=max_tasks, seed=seed, n_init=starts)
+        suggestion = generators.suggest_n_tasks(table, max_tasks=max_tasks, seed=seed, n_init=starts)
     console.show_suggestion(suggestion)
     if picture is not None:
-        draw_suggestion(suggestion, picture)
+        generators.draw_suggestion(suggestion, picture)
         console.print_line(f"Drew {picture}")
 
 

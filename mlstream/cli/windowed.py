@@ -7,6 +7,10 @@ from typing import Annotated, Any, Literal, cast
 
 import typer
 
+import mlstream
+from mlstream import generators
+from mlstream._support.files import atomic_path
+from mlstream.cli import console
 from mlstream.cli.arguments import Force, Seed, file_option, named_options, parse_file, parse_names, require_new
 from mlstream.cli.generator_commands import option_of
 
@@ -44,11 +48,7 @@ def windowed(
     force: Force = False,
 ) -> None:
     """Turn a log of single events into a multi-label table: a row for each window of time of each host."""
-    from mlstream._support.files import atomic_path
-    from mlstream.cli import console
-    from mlstream.data.event_files import read_events
     from mlstream.formats.table_io import write_table
-    from mlstream.generators import windowed as make_table
 
     if not output.name.lower().endswith(_TABLES):
         raise ValueError(
@@ -57,7 +57,7 @@ def windowed(
         )
     require_new([output], force, log)
     with named_options(_OPTIONS):
-        events = read_events(
+        events = mlstream.read_events(
             log,
             time=time,
             labels=label,
@@ -66,7 +66,7 @@ def windowed(
             text=_split(text) or (),
             max_delay=max_delay,
         )
-        table = make_table(
+        table = generators.windowed(
             events,
             every,
             horizon=horizon,
@@ -99,15 +99,11 @@ def synthesise_events(
     force: Force = False,
 ) -> None:
     """Draw a log of network flows, some of which show a threat."""
-    from mlstream.cli import console
-    from mlstream.data.event_files import write_events
-    from mlstream.generators import synthetic_events
-
     require_new([output], force)
     sizes = {"n_hosts": hosts, "n_days": days, "n_threats": threats, "n_campaigns": campaigns}
     with named_options({name: option_of(name) for name in (*sizes, "events_per_hour")}):
-        events = synthetic_events(seed=seed, events_per_hour=events_per_hour, **sizes)
-    write_events(events, output)
+        events = generators.synthetic_events(seed=seed, events_per_hour=events_per_hour, **sizes)
+    mlstream.write_events(events, output)
     console.print_line(f"Wrote {output}: {len(events):,} events of {hosts} hosts.")
 
 

@@ -98,7 +98,7 @@ class _Member:
     """Position of an array in a file."""
 
     name: str
-    dtype: np.dtype[Any]
+    dtype: np.dtype[np.generic]
     shape: tuple[int, ...]
     offset: int
     header_crc: int
@@ -169,7 +169,9 @@ def _locate(stream: IO[bytes], info: zipfile.ZipInfo, path: Path) -> _Member:
     return _Member(info.filename, dtype, shape, offset, zlib.crc32(stream.read(offset - start)), info.CRC)
 
 
-def _read_npy_header(stream: IO[bytes], info: zipfile.ZipInfo, path: Path) -> tuple[np.dtype[Any], tuple[int, ...]]:
+def _read_npy_header(
+    stream: IO[bytes], info: zipfile.ZipInfo, path: Path
+) -> tuple[np.dtype[np.generic], tuple[int, ...]]:
     # NumPy's own reader evaluates the header, and fails in many ways on a spoilt one.
     magic = _NPY_MAGIC.match(stream.read(10))
     match = _NPY_HEADER.fullmatch(stream.read(struct.unpack("<H", magic.group(1))[0])) if magic else None

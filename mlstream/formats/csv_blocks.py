@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ import numpy.typing as npt
 from mlstream.formats.csv_dialects import CsvHeader
 from mlstream.formats.lines import LINE, Lines
 from mlstream.streams.tables.text_columns import MISSING_WORDS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Enough for pyarrow to be worth a call, few enough to be nothing beside a table.
 _BLOCK_BYTES = 4 * 2**20
@@ -109,7 +112,7 @@ def find_texts(
     return found.num_rows, {place - header.has_index: _to_distinct(column) for place, column in named.items()}
 
 
-def _is_numeric(column: Any) -> bool:
+def _is_numeric(column: pa.ChunkedArray) -> bool:
     from pyarrow import types
 
     if types.is_null(column.type) or types.is_integer(column.type):
@@ -119,14 +122,14 @@ def _is_numeric(column: Any) -> bool:
     return bool(np.count_nonzero(np.isfinite(column.to_numpy())) == len(column) - column.null_count)
 
 
-def _to_distinct(column: Any) -> Distinct:
+def _to_distinct(column: pa.DictionaryArray) -> Distinct:
     codes = column.indices.fill_null(-1).to_numpy()
     numbers, rows = np.unique(codes, return_index=True)
     texts = column.dictionary.to_pylist()
     return Distinct([texts[number] for number in numbers if number >= 0], rows[numbers >= 0].tolist())
 
 
-def _parse(block: bytes, header: CsvHeader, kinds: Mapping[int, str], *, takes_missing: bool) -> Any:
+def _parse(block: bytes, header: CsvHeader, kinds: Mapping[int, str], *, takes_missing: bool) -> pa.Table | None:
     """Parse columns as numbers or words, all of them as what they seem to be if none is given; None if it cannot be."""
     if not block.isascii() or b'"' in block or (b"\r" in block and block.count(b"\r") != block.count(b"\r\n")):
         return None
@@ -152,7 +155,7 @@ def _parse(block: bytes, header: CsvHeader, kinds: Mapping[int, str], *, takes_m
     return table if table.num_rows == np.count_nonzero(np.frombuffer(block, np.uint8) == _NEWLINE) else None
 
 
-def _read_column(column: Any, codes: Mapping[str, float] | None, cells: npt.NDArray[np.float64]) -> bool:
+def _read_column(column: pa.ChunkedArray, codes: Mapping[str, float] | None, cells: npt.NDArray[np.float64]) -> bool:
     """Write the numbers of a column, NaN for null; return whether all others are finite."""
     if codes is None:
         numbers = column.to_numpy()

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -106,7 +105,7 @@ def _require_names(schema: pa.Schema, path: Path) -> list[str]:
     return names
 
 
-def _find_words(file: Any, name: str, path: Path, reading: ReadingCard) -> TextColumn | None:
+def _find_words(file: parquet.ParquetFile, name: str, path: Path, reading: ReadingCard) -> TextColumn | None:
     """Return how a column of strings is read; None for one of numbers or booleans."""
     kind = file.schema_arrow.field(name).type
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
@@ -123,11 +122,11 @@ def _find_words(file: Any, name: str, path: Path, reading: ReadingCard) -> TextC
     return words.settle() or TextColumn(Column(name), {text.strip(): float(text) for text in texts if text.strip()})
 
 
-def _read_texts(column: Any) -> list[str]:
+def _read_texts(column: pa.ChunkedArray) -> list[str]:
     return ["" if value is None else str(value) for value in column.to_pylist()]
 
 
-def _read_column(column: Any, name: str, words: TextColumn | None, path: Path) -> npt.NDArray[np.float64]:
+def _read_column(column: pa.ChunkedArray, name: str, words: TextColumn | None, path: Path) -> npt.NDArray[np.float64]:
     if words is not None:
         # Texts without a number are missing: all others were looked at.
         return np.array([words.codes.get(text.strip(), np.nan) for text in _read_texts(column)], dtype=np.float64)

@@ -24,7 +24,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -46,7 +46,7 @@ class RowColumns:
     tasks: Sequence[str]
     labels: Sequence[str]
     features: Sequence[str]
-    dtype: np.dtype[Any]  # of the features: float32 or float64
+    dtype: np.dtype[np.floating]  # of the features: float32 or float64
     as_lists: bool  # rows are lists, rather than columns per label and feature
     has_unknown: bool  # a label of some row is unknown
     has_masks: bool  # the label mask of some experience goes by row

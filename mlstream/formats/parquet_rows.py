@@ -108,21 +108,21 @@ def _holds(path: Path, groups: Iterator[pa.Table], schema: pa.Schema) -> bool:
         return bool(n_equal == n_groups)
 
 
-def _may_be(found: Any, group: pa.Table) -> bool:
+def _may_be(found: parquet.RowGroupMetaData, group: pa.Table) -> bool:
     """Return whether a group of a file is no larger than one that is expected: there may be no memory for more."""
     if found.num_rows != len(group):
         return False
     return all(_is_no_larger(found.column(number), column) for number, column in enumerate(group.columns))
 
 
-def _is_no_larger(found: Any, column: pa.ChunkedArray) -> bool:
+def _is_no_larger(found: parquet.ColumnChunkMetaData, column: pa.ChunkedArray) -> bool:
     # An empty list counts as a value in Parquet.
     n_listed = len(column.combine_chunks().flatten()) if pa.types.is_list(column.type) else 0
     is_short = found.num_values <= len(column) + n_listed
     return bool(is_short and found.total_uncompressed_size <= 2 * column.nbytes + _SLACK_BYTES)
 
 
-def count_values(file: Any) -> int:
+def count_values(file: parquet.FileMetaData) -> int:
     """Count the values that the metadata of a Parquet file announce."""
     groups = [file.row_group(number) for number in range(file.num_row_groups)]
     return sum(group.column(number).num_values for group in groups for number in range(group.num_columns))
@@ -214,5 +214,5 @@ def _encode_lists(X: Sequence[Any], Y: Indicator, columns: RowColumns) -> Iterat
     yield _to_lists(table.indptr, pa.array(table.data, from_pandas=True))
 
 
-def _to_lists(offsets: npt.NDArray[Any], values: pa.Array) -> pa.Array:
+def _to_lists(offsets: npt.NDArray[np.integer], values: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(offsets.astype(np.int32), values, type=list_of(values.type))

@@ -179,7 +179,7 @@ class _Columns:
             Y[np.repeat(np.arange(self.n_rows), np.diff(indptr)), labels] = value
         return as_indicator(Y, what)
 
-    def _stack(self, names: Sequence[str], dtype: np.dtype[Any] | None) -> npt.NDArray[Any]:
+    def _stack(self, names: Sequence[str], dtype: np.dtype[np.floating] | None) -> npt.NDArray[np.floating]:
         if not names:
             return np.empty((self.n_rows, 0), dtype=dtype)
         columns = [self._table.column(name).to_numpy() for name in names]
@@ -193,7 +193,7 @@ class _Columns:
         sizes, values = compute.list_value_length(column).to_numpy(), compute.list_flatten(column).to_numpy()
         return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]), values
 
-    def _require_below(self, numbers: npt.NDArray[Any], stop: int, name: str) -> None:
+    def _require_below(self, numbers: npt.NDArray[np.integer], stop: int, name: str) -> None:
         if len(numbers) and not 0 <= numbers.min() <= numbers.max() < stop:
             got = f"{numbers.min()} to {numbers.max()}"
             raise ValueError(f"{self.name} rows must hold numbers from 0 to {stop - 1} in {name!r}. Got {got}.")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mlstream.streams.stream import EvaluationSet, Experience, Stream
+from mlstream.streams.stream import EvaluationSet, Experience, Index, Stream
 
 try:
     import torch
@@ -124,14 +124,14 @@ def to_avalanche(stream: Stream) -> AvalancheBenchmark:
     return AvalancheBenchmark(learning, evaluation, stream.n_labels)
 
 
-def _experience(part: Experience | EvaluationSet, number: int, task_ids: Any) -> AvalancheExperience:
+def _experience(part: Experience | EvaluationSet, number: int, task_ids: Index) -> AvalancheExperience:
     X = part.X.toarray() if sparse.issparse(part.X) else np.array(part.X)
     tensors = torch.from_numpy(X), torch.from_numpy(np.array(part.Y)), torch.from_numpy(np.array(task_ids))
     classes = np.flatnonzero(np.atleast_2d(part.label_mask).any(axis=0)).tolist()
     return AvalancheExperience(TensorDataset(*tensors), number, np.unique(task_ids).tolist(), classes)
 
 
-def _row(experience: Experience, row: int, label_type: np.dtype[Any]) -> dict[str, torch.Tensor]:
+def _row(experience: Experience, row: int, label_type: np.dtype[np.generic]) -> dict[str, torch.Tensor]:
     x = experience.X[row : row + 1]
     mask = experience.label_mask if experience.label_mask.ndim == 1 else experience.label_mask[row]
     arrays = {

@@ -94,8 +94,8 @@ def write_cards(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
 def card_files(card: StreamCard, name: str) -> dict[str, str]:
     """Return the texts of the files that show a card, by file name: JSON, the page, and its pictures."""
     from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
-    from mlstream.drawing.labels import label_svg
-    from mlstream.drawing.schedule import schedule_svg
+    from mlstream.plotting.labels import label_svg
+    from mlstream.plotting.schedules import schedule_svg
 
     return {
         f"{name}.card.json": card.model_dump_json(indent=1) + "\n",

@@ -17,7 +17,7 @@ from importlib.resources import files
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -55,6 +55,16 @@ the same file sent again is another submission.
 In the final phase, your best submission of the development phase is scored once; the organiser publishes those scores
 afterwards.
 """
+
+
+class _Column(TypedDict):
+    """A column of the leaderboard: a score of the environments of a role."""
+
+    key: str
+    role: Role
+    combine: str  # mean or worst
+    eps: float
+    decimals: int | None
 
 
 def export_codabench(folder: Path, output: Path, *, development_ends: datetime | None = None) -> list[str]:
@@ -99,7 +109,7 @@ def draw_logo(n_bars: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(body)
 
 
-def _describe(config: ChallengeConfig, manifest: Manifest, development_ends: datetime | None) -> dict[str, Any]:
+def _describe(config: ChallengeConfig, manifest: Manifest, development_ends: datetime | None) -> dict[str, object]:
     return {
         "version": 2,
         "title": config.name[:_MAX_TITLE],
@@ -131,7 +141,9 @@ def _describe(config: ChallengeConfig, manifest: Manifest, development_ends: dat
     }
 
 
-def _phases(config: ChallengeConfig, manifest: Manifest, development_ends: datetime | None) -> Iterator[dict[str, Any]]:
+def _phases(
+    config: ChallengeConfig, manifest: Manifest, development_ends: datetime | None
+) -> Iterator[dict[str, object]]:
     start, end = config.opens or manifest.created, config.development_ends or development_ends
     if end is None or end <= start:
         raise ValueError(
@@ -175,7 +187,7 @@ def _format_time(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M:%S}"
 
 
-def _leaderboard(config: ChallengeConfig, manifest: Manifest) -> dict[str, Any]:
+def _leaderboard(config: ChallengeConfig, manifest: Manifest) -> dict[str, object]:
     keys = dict.fromkeys(column["key"] for columns in _columns(config, manifest).values() for column in columns)
     sorting = "asc" if metric_of(config.metric).lower_is_better else "desc"
     public = {"validation", "in_distribution"}
@@ -199,10 +211,10 @@ def _leaderboard(config: ChallengeConfig, manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def _columns(config: ChallengeConfig, manifest: Manifest) -> dict[str, list[dict[str, Any]]]:
+def _columns(config: ChallengeConfig, manifest: Manifest) -> dict[str, list[_Column]]:
     """Return, of each task, its scores: the role they are of, how environments are combined, clipping and rounding."""
 
-    def column(key: str, role: Role, combine: str, *, is_final: bool) -> dict[str, Any]:
+    def column(key: str, role: Role, combine: str, *, is_final: bool) -> _Column:
         eps, decimals = (config.eps_final, None) if is_final else (config.eps_public, config.decimals)
         return {"key": key, "role": role, "combine": combine, "eps": eps, "decimals": decimals}
 
@@ -252,10 +264,10 @@ def _write_tasks(archive: zipfile.ZipFile, place: OrganiserFolder, config: Chall
 
 
 def _reference(
-    place: OrganiserFolder, manifest: Manifest, columns: Sequence[Mapping[str, Any]], keys: Keys
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    place: OrganiserFolder, manifest: Manifest, columns: Sequence[_Column], keys: Keys
+) -> tuple[list[dict[str, object]], dict[str, Any]]:
     """Return the columns, each with the numbers of its environments, and the truth of those only."""
-    described: list[dict[str, Any]] = []
+    described: list[dict[str, object]] = []
     arrays: dict[str, Any] = {"row_id": np.array(format_keys(keys))}
     number = 0
     for column in columns:
@@ -278,7 +290,7 @@ def _list_differences(config: ChallengeConfig) -> Iterator[str]:
     )
 
 
-def _format_yaml(value: Any, indent: str = "") -> Iterator[str]:
+def _format_yaml(value: Mapping[str, object] | list[object], indent: str = "") -> Iterator[str]:
     """Yield the lines of a mapping or a list in YAML; scalars are written as in JSON, which YAML reads alike."""
     pairs = value.items() if isinstance(value, Mapping) else ((None, one) for one in value)
     for key, one in pairs:

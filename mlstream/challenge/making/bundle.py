@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,7 @@ from scipy import sparse
 from mlstream._support.files import is_plain, sha256_of, write_text_atomically
 from mlstream.challenge.making.public_card import CARD, PublicCard
 from mlstream.challenge.making.rules import format_rules
-from mlstream.challenge.truth import Keys, format_keys
+from mlstream.challenge.truth import Array, Keys, format_keys
 from mlstream.formats._zip import write_arrays
 from mlstream.formats.arff.writer import format_arff
 from mlstream.formats.csv_tables import format_csv
@@ -84,7 +83,7 @@ def find_changed(bundle: Path) -> list[Path]:
     ]
 
 
-def _write_npz(path: Path, X: Features, arrays: dict[str, Any]) -> None:
+def _write_npz(path: Path, X: Features, arrays: dict[str, Array]) -> None:
     if sparse.issparse(X):
         table = X.tocsr()
         parts = {"X_data": table.data, "X_indices": table.indices, "X_indptr": table.indptr}

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, get_args
+from typing import TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from metrics import ba_macro, nce, precision_at_k, pw_js, rmse
 from mlstream.challenge.config import MetricName
+from mlstream.challenge.truth import Array
 
-Array: TypeAlias = npt.NDArray[Any]
 # (truth, probabilities, mask, eps, k) -> score
 _Function: TypeAlias = Callable[[Array, Array, Array, float, int], float]
 

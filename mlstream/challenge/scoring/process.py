@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from mlstream._support.files import read_bounded
 from mlstream.challenge.errors import InvalidSubmission
@@ -35,7 +34,7 @@ def serve(scorer: Scorer, folder: OrganiserFolder, requests: Iterator[str]) -> I
     """
     for request in requests:
         try:
-            reply: dict[str, Any] = {"scores": _score(scorer, folder, **json.loads(request))}
+            reply: dict[str, object] = {"scores": _score(scorer, folder, **json.loads(request))}
         except InvalidSubmission as error:
             reply = {"invalid": str(error)}
         except Exception as error:
@@ -60,13 +59,13 @@ def main() -> None:
         sys.stdout.write(json.dumps(_describe_failure(error)) + "\n")
 
 
-def _describe_failure(error: Exception) -> dict[str, Any]:
+def _describe_failure(error: Exception) -> dict[str, object]:
     if isinstance(error, OSError) and error.filename:
         return {"disk": f"{error.filename}: {error.strerror}"}
     return {"failed": True}
 
 
-def _score(scorer: Scorer, folder: OrganiserFolder, *, kind: str, sha256: str, name: str) -> Any:
+def _score(scorer: Scorer, folder: OrganiserFolder, *, kind: str, sha256: str, name: str) -> object:
     content = read_bounded(folder.submissions / sha256, scorer.config.max_bytes)
     prob = read_submission(content, scorer.layout, name)
     return scorer.score_final(prob) if kind == "final" else scorer.score_public(prob)

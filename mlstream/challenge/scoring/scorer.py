@@ -12,8 +12,8 @@ from mlstream.challenge.config import ChallengeConfig, read_config
 from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.manifest import EnvironmentEntry, Manifest, Role, read_manifest
 from mlstream.challenge.scoring.metric import ChallengeMetric, metric_of
-from mlstream.challenge.submissions.rows import Array, Probabilities, SubmissionLayout
-from mlstream.challenge.truth import holdout_keys, read_truth
+from mlstream.challenge.submissions.rows import Probabilities, SubmissionLayout
+from mlstream.challenge.truth import Array, holdout_keys, read_truth
 
 # Enough for intervals of 95 %, few enough for hundreds of teams.
 N_RESAMPLES = 200

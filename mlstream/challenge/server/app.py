@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -52,7 +51,7 @@ def build_app(host: Host) -> Guard:
     return Guard(app, names=host.names, max_bytes=host.challenge.config.max_bytes)
 
 
-async def _refuse(request: Request, error: Any) -> Response:
+async def _refuse(request: Request, error: ChallengeError) -> Response:
     """Reply to what the engine refuses; no reply depends on truth."""
     headers, content = {}, {"code": error.code, "message": str(error)}
     if isinstance(error, BudgetSpent):
@@ -63,33 +62,33 @@ async def _refuse(request: Request, error: Any) -> Response:
     return _reply(request, error.http_status, content, headers)
 
 
-async def _refuse_for_now(request: Request, error: Any) -> Response:
+async def _refuse_for_now(request: Request, error: Exception) -> Response:
     """Reply where the disk is full or the state cannot be read; paths are for the organiser only."""
     _LOG.error("%s: %s", request.url.path, error)
     message = "The server cannot store anything now, and counted nothing. The organiser's log says why."
     return _reply(request, StateFailed.http_status, {"code": StateFailed.code, "message": message}, {})
 
 
-async def _refuse_content(request: Request, error: Any) -> Response:
+async def _refuse_content(request: Request, error: RequestValidationError) -> Response:
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
     return _reply(request, _UNPROCESSABLE, {"code": "invalid_request", "message": f"{where}: {first['msg']}"}, {})
 
 
-async def _refuse_size(request: Request, _: Any) -> Response:
+async def _refuse_size(request: Request, _: Exception) -> Response:
     return _reply(request, _PAYLOAD_TOO_LARGE, {"code": "too_large", "message": "The request is too large."}, {})
 
 
-async def _drop(_: Request, __: Any) -> Response:
+async def _drop(_: Request, __: Exception) -> Response:
     # Nobody reads it: the client has gone.
     return Response(status_code=400)
 
 
-async def _refuse_address(request: Request, error: Any) -> Response:
+async def _refuse_address(request: Request, error: HTTPException) -> Response:
     return _reply(request, error.status_code, {"code": "not_found", "message": str(error.detail)}, {})
 
 
-async def _fail(request: Request, _: Any) -> Response:
+async def _fail(request: Request, _: Exception) -> Response:
     content = {"code": "internal", "message": "The server could not do this; its log says why."}
     return _reply(request, _SERVER_ERROR, content, {})
 
@@ -100,7 +99,7 @@ def _reply(request: Request, status: int, content: dict[str, str], headers: dict
     return pages.show_error(request, status, content["message"], headers)
 
 
-_HANDLERS: dict[Any, Any] = {
+_HANDLERS: dict[type[Exception], Callable[..., Awaitable[Response]]] = {
     ChallengeError: _refuse,
     StateFailed: _refuse_for_now,
     OSError: _refuse_for_now,

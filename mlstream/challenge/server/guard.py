@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -92,7 +91,7 @@ class _Limited:
         return message
 
 
-def _host_name(headers: Mapping[Any, str]) -> str:
+def _host_name(headers: Mapping[bytes, str]) -> str:
     host = headers.get(b"host", "").lower()
     return host if host.endswith("]") else host.rpartition(":")[0] or host
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
 
 import jinja2
 from fastapi import APIRouter, Request
@@ -234,18 +233,18 @@ def show_error(request: Request, status: int, message: str, headers: Mapping[str
     return response
 
 
-def _show(request: Request, template: str, **content: Any) -> HTMLResponse:
+def _show(request: Request, template: str, **content: object) -> HTMLResponse:
     host = host_of(request)
     page = {"name": host.challenge.config.name, "path": request.url.path}
     return HTMLResponse(_TEMPLATES.get_template(template).render(page=page, **content))
 
 
-def _facts(host: Host) -> dict[str, Any]:
+def _facts(host: Host) -> dict[str, object]:
     challenge = host.challenge
     return {"config": challenge.config, "manifest": challenge.manifest, "phase": challenge.phase()}
 
 
-def _board(host: Host) -> dict[str, Any]:
+def _board(host: Host) -> dict[str, object]:
     challenge, facts = host.challenge, _facts(host)
     is_published = facts["phase"] == "published"
     lower = metric_of(challenge.config.metric).lower_is_better

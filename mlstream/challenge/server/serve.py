@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
+import resource
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,13 +13,17 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.organiser import new_organiser_token
 from mlstream.challenge.server.app import build_app
-from mlstream.challenge.server.connections import BoundedProtocol
 from mlstream.challenge.server.host import Host, require_bundle
 
+# Files of the challenge, pipes and connections share what a process may open; without any, it accepts nobody.
+_MAX_CONNECTIONS = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2
+# A client sends its first request at once.
+_FIRST_REQUEST_S = 30.0
 _LOCK = "serve.lock"
 _SHUTDOWN_S = 10
 _N_SCORING = os.cpu_count() or 1
@@ -131,3 +137,19 @@ def _only_server(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+class BoundedProtocol(H11Protocol):
+    """The protocol of the server, for `uvicorn.Config(http=...)`; too many connections are dropped, and silent ones."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin a connection."""
+        super().connection_made(transport)
+        if len(self.connections) > _MAX_CONNECTIONS:
+            transport.abort()
+        else:
+            self.loop.call_later(_FIRST_REQUEST_S, self._drop_if_silent)
+
+    def _drop_if_silent(self) -> None:
+        if self.cycle is None:
+            self.transport.abort()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from mlstream._support.files import is_plain, sha256_of
 from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.replies import AuditReport
 from mlstream.challenge.scoring.scorer import Scorer
-from mlstream.challenge.state.events import GENESIS, check_chain
+from mlstream.challenge.state.events import GENESIS, SqlValue, check_chain
 from mlstream.challenge.state.store import ACTS, TABLES, Reading, trigger_name
 from mlstream.challenge.submissions.files import read_submission
 from mlstream.challenge.submissions.rows import Probabilities
@@ -80,7 +79,7 @@ def _compare_triggers(state: Reading) -> Iterator[str]:
 
 def _compare_tables(state: Reading) -> Iterator[str]:
     """Compare the rows of all tables with the events that added them."""
-    logged: dict[str, dict[int, Any]] = {name: {} for name in TABLES}
+    logged: dict[str, dict[int, dict[str, SqlValue]]] = {name: {} for name in TABLES}
     for event in state.events():
         try:
             row = json.loads(event.content)
@@ -94,7 +93,7 @@ def _compare_tables(state: Reading) -> Iterator[str]:
                 yield f"row {place} of {name} {problem}"
 
 
-def _compare_rows(found: dict[str, Any] | None, expected: dict[str, Any] | None) -> str | None:
+def _compare_rows(found: dict[str, SqlValue] | None, expected: dict[str, SqlValue] | None) -> str | None:
     if found is None or expected is None:
         return "is missing" if found is None else "is not in the log"
     place = found.pop("place")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
+
+# What a column of a table holds.
+SqlValue: TypeAlias = str | int | float | None
 
 # In place of the hash before the first event.
 GENESIS = "0" * 64
@@ -22,7 +25,7 @@ class Event(NamedTuple):
     hash: str
 
 
-def next_event(last: Event | None, time: str, kind: str, row: Mapping[str, Any]) -> Event:
+def next_event(last: Event | None, time: str, kind: str, row: Mapping[str, SqlValue]) -> Event:
     """Return the event that follows another, the first one if that is None."""
     number, previous = (1, GENESIS) if last is None else (last.id + 1, last.hash)
     content = json.dumps(row, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)

@@ -13,10 +13,9 @@ from collections.abc import Iterator, Mapping, Sized
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from mlstream.challenge.errors import ClockRanBack, StateFailed
-from mlstream.challenge.state.events import Event, next_event
+from mlstream.challenge.state.events import Event, SqlValue, next_event
 
 # What a clock may be behind the last event, after it was set or on another processor.
 MAX_BACK = timedelta(seconds=60)
@@ -60,16 +59,16 @@ class Reading:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
+    def rows(self, query: str, *values: SqlValue) -> list[sqlite3.Row]:
         """Return all rows of a query."""
         return self._connection.execute(query, values).fetchall()
 
-    def first(self, query: str, *values: Any) -> sqlite3.Row | None:
+    def first(self, query: str, *values: SqlValue) -> sqlite3.Row | None:
         """Return the first row of a query, or None."""
         row: sqlite3.Row | None = self._connection.execute(query, values).fetchone()
         return row
 
-    def count(self, query: str, *values: Any) -> int:
+    def count(self, query: str, *values: SqlValue) -> int:
         """Return the number that a query begins with."""
         return int(self._connection.execute(query, values).fetchone()[0])
 
@@ -95,7 +94,7 @@ class Writing(Reading):
         super().__init__(connection)
         self.now = after_last(self, now)
 
-    def add(self, table: str, **row: Any) -> int:
+    def add(self, table: str, **row: SqlValue) -> int:
         """Add a row with the time, and its event; return the number of the row."""
         row["time"] = format_time(self.now)
         names = ", ".join(row)
@@ -106,7 +105,7 @@ class Writing(Reading):
         self._log(table, {"rowid": cursor.lastrowid} | row)
         return int(cursor.lastrowid or 0)
 
-    def _log(self, table: str, row: Mapping[str, Any]) -> None:
+    def _log(self, table: str, row: Mapping[str, SqlValue]) -> None:
         event = next_event(self.last_event(), format_time(self.now), table, row)
         self._connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", event)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import secrets
+import sqlite3
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from mlstream._support.files import naming_errors
 from mlstream.challenge.config import ChallengeConfig
@@ -141,12 +141,12 @@ def is_done(state: Reading, submission: int) -> bool:
     return state.first(query, submission, submission) is not None
 
 
-def submission_row(state: Reading, submission: int) -> Any:
+def submission_row(state: Reading, submission: int) -> sqlite3.Row:
     """Return the row of a submission that exists."""
     return state.rows("SELECT * FROM submissions WHERE id = ?", submission)[0]
 
 
-def waiting_rows(state: Reading, members: Sequence[str] | None = None) -> list[Any]:
+def waiting_rows(state: Reading, members: Sequence[str] | None = None) -> list[sqlite3.Row]:
     """Return the rows of submissions that were neither scored nor rejected, of one team or of all."""
     chosen = "" if members is None else f"AND s.team IN ({marks(members)})"
     return state.rows(

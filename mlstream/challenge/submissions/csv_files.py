@@ -17,11 +17,11 @@ from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.submissions.rows import (
     N_DIGITS,
     ROW_ID,
-    Array,
     SubmissionLayout,
     SubmittedRows,
     decode_ids,
 )
+from mlstream.challenge.truth import Array
 from mlstream.streams.tables.table import to_number
 
 _COMMA, _NEWLINE, _BLANK = b",\n "

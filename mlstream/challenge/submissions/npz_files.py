@@ -15,12 +15,11 @@ from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.submissions.rows import (
     N_DIGITS,
     ROW_ID,
-    Array,
     SubmissionLayout,
     SubmittedRows,
     decode_ids,
 )
-from mlstream.challenge.truth import Keys
+from mlstream.challenge.truth import Array, Keys
 
 _PROB = "prob"
 _PACKINGS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}

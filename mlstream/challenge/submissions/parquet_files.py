@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 from pyarrow import parquet, types
@@ -39,7 +37,7 @@ def read_parquet(content: bytes, layout: SubmissionLayout, name: str) -> Submitt
     return SubmittedRows(keys, np.column_stack(columns), np.arange(1, len(keys) + 1), "row")
 
 
-def _require_table(file: Any, layout: SubmissionLayout, name: str) -> None:
+def _require_table(file: parquet.ParquetFile, layout: SubmissionLayout, name: str) -> None:
     """Check what a file says of itself, before anything is unpacked."""
     schema, metadata = file.schema_arrow, file.metadata
     expected = [ROW_ID, *layout.label_names]
@@ -61,7 +59,7 @@ def _require_table(file: Any, layout: SubmissionLayout, name: str) -> None:
         )
 
 
-def _read_keys(column: Any, name: str) -> Keys:
+def _read_keys(column: pa.ChunkedArray, name: str) -> Keys:
     if types.is_uint64(column.type) and not column.null_count:
         return np.asarray(column.to_numpy(), np.uint64)
     if not _is_dictionary_of_texts(column.type) or column.null_count:
@@ -73,7 +71,7 @@ def _read_keys(column: Any, name: str) -> Keys:
     return np.concatenate(keys) if keys else np.empty(0, np.uint64)
 
 
-def _read_chunk(chunk: Any, name: str) -> Keys:
+def _read_chunk(chunk: pa.DictionaryArray, name: str) -> Keys:
     ids = [text.as_py().encode() for text in chunk.dictionary]
     wrong = next((one for one in ids if len(one) != N_DIGITS), None)
     if wrong is None:
@@ -87,7 +85,7 @@ def _read_chunk(chunk: Any, name: str) -> Keys:
     )
 
 
-def _is_dictionary_of_texts(kind: Any) -> bool:
+def _is_dictionary_of_texts(kind: pa.DataType) -> bool:
     return bool(
         types.is_dictionary(kind) and (types.is_string(kind.value_type) or types.is_large_string(kind.value_type))
     )

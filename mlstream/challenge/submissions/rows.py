@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from mlstream.challenge.errors import InvalidSubmission
-from mlstream.challenge.truth import Keys
+from mlstream.challenge.truth import Array, Keys
 
-Array: TypeAlias = npt.NDArray[Any]
 Probabilities: TypeAlias = npt.NDArray[np.float64]
 
 ROW_ID = "row_id"

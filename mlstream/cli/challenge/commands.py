@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import typer
 
-from mlstream.cli.challenge import creation, organiser, serving, team
+from mlstream.cli.challenge import creation, organiser, team
 
 app = typer.Typer(
     help="Host a challenge on environments that nobody has seen, or take part in one.", no_args_is_help=True
@@ -18,7 +18,7 @@ _ORGANISER: tuple[Callable[..., None], ...] = (
     organiser.join,
     organiser.invite,
     organiser.merge,
-    serving.serve,
+    organiser.serve,
     organiser.score,
     organiser.leaderboard,
     organiser.close,

@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from mlstream.cli import console
 from mlstream.cli.arguments import Force, file_option, open_stream, require_new
+from mlstream.cli.challenge.organiser import show_ranking
 
 
 def create(
@@ -22,17 +24,15 @@ def create(
     force: Annotated[bool, typer.Option("--force", help="Accept hidden environments of few rows.")] = False,
 ) -> None:
     """Make a challenge: the organiser's folder, which nobody else may read, and the bundle for contestants."""
+    from mlstream.challenge import Challenge
     from mlstream.challenge.config import read_config
-    from mlstream.challenge.engine import Challenge
     from mlstream.challenge.making.create import advise
-    from mlstream.cli import console
-    from mlstream.publishing.named_streams import open_named
 
     rules = read_config(config)
     if stream is None and rules.stream is None:
         raise ValueError(f"STREAM must be given, or stream in {config}. Got neither.")
     # A path in the rules, as in a campaign file, starts from their folder.
-    found = open_stream(stream) if stream else open_named(str(rules.stream), config.parent)
+    found = open_stream(stream) if stream else open_stream(str(rules.stream), config.parent)
     with Challenge.create(found, config, folder, bundle, force=force) as challenge:
         manifest = challenge.manifest
     for line in advise(found, manifest):
@@ -53,7 +53,6 @@ def verify(
     All differences are listed, and the exit status is then 1.
     """
     from mlstream.challenge.making.verify import verify_challenge
-    from mlstream.cli import console
 
     problems = verify_challenge(folder, bundle)
     for line in problems:
@@ -75,7 +74,6 @@ def export(
     """Write a challenge as a competition bundle of another platform, check it, and try its scoring program."""
     from mlstream.challenge.codabench.check import check_bundle, try_sample
     from mlstream.challenge.codabench.export import export_codabench
-    from mlstream.cli import console
 
     require_new([output], force)
     ends = None if development_ends is None else development_ends.replace(tzinfo=UTC)
@@ -99,7 +97,6 @@ def demo(
 ) -> None:
     """Play a challenge of 12 synthetic environments through: five teams, rankings and a page."""
     from mlstream.cli.challenge.demo import run_challenge_demo
-    from mlstream.cli.challenge.organiser import show_ranking
 
     ranking, page = run_challenge_demo(output, seed=seed)
     show_ranking(ranking)

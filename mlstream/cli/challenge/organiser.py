@@ -1,4 +1,4 @@
-"""Commands of the organiser of a challenge: teams, scoring, the end."""
+"""Commands of the organiser of a challenge: teams, scoring, the server, the end."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mlstream._support.files import write_text_atomically
+from mlstream.cli import console
 from mlstream.cli.arguments import file_option
 
 if TYPE_CHECKING:
+    from mlstream.challenge import Challenge
     from mlstream.challenge.scoring.ranking import FinalRanking, RankedTeam
 
 _POLL_S = 1.0
@@ -21,15 +24,20 @@ Folder = Annotated[Path, typer.Argument(metavar="ORG", help="The organiser's fol
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
+def open_challenge(folder: Path | str) -> Challenge:
+    """Open the organiser's folder of a challenge."""
+    from mlstream.challenge import Challenge
+
+    return Challenge.open(folder)
+
+
 def join(
     folder: Folder, team: Annotated[str, typer.Argument(help="Name of the team: 1 to 40 printable characters.")]
 ) -> None:
     """Add a team; the last line is its token, which is shown this once."""
-    from mlstream.challenge.engine import Challenge
     from mlstream.challenge.state.teams import team_of_token
-    from mlstream.cli import console
 
-    with Challenge.open(folder) as challenge:
+    with open_challenge(folder) as challenge:
         token = challenge.join(team)
     console.print_line(f"Team {team!r} has joined with the id {team_of_token(token)}. Its token, shown this once:")
     typer.echo(token)
@@ -37,9 +45,7 @@ def join(
 
 def invite(folder: Folder) -> None:
     """Make an invitation, by which one team can register; the last line is its code, which is shown this once."""
-    from mlstream.challenge.engine import Challenge
-
-    with Challenge.open(folder) as challenge:
+    with open_challenge(folder) as challenge:
         typer.echo(challenge.invite())
 
 
@@ -49,10 +55,7 @@ def merge(
     other: Annotated[str, typer.Argument(metavar="TEAM", help="The team that becomes a part of it.")],
 ) -> None:
     """Merge two teams; submissions, and what they used today, are added up."""
-    from mlstream.challenge.engine import Challenge
-    from mlstream.cli import console
-
-    with Challenge.open(folder) as challenge:
+    with open_challenge(folder) as challenge:
         challenge.merge(kept, other)
     console.print_line(f"Team {other!r} is a part of team {kept!r} now; both tokens are valid.")
 
@@ -65,13 +68,11 @@ def score(
     ] = None,
 ) -> None:
     """Score submissions that come through an inbox, and what a crash left unscored."""
-    from mlstream.challenge.engine import Challenge
     from mlstream.challenge.inbox import Inbox
-    from mlstream.cli import console
 
     if watch is None:
         raise ValueError("One of --watch and --once must be given. Got neither.")
-    with Challenge.open(folder) as challenge:
+    with open_challenge(folder) as challenge:
         n_done = challenge.complete_pending()
         if n_done:
             console.print_line(f"Completed {n_done} submissions that were waiting.")
@@ -84,6 +85,34 @@ def score(
             time.sleep(_POLL_S)
 
 
+def serve(
+    folder: Annotated[Path, typer.Argument(help="The organiser's folder.")],
+    bundle: Annotated[Path | None, typer.Option(help="The bundle, for its files to be downloaded.")] = None,
+    host: Annotated[str, typer.Option(help="Address to listen at; beyond this machine, only encrypted.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8000,
+    name: Annotated[
+        list[str] | None, typer.Option(help="Name of the host in addresses, where it is not --host; may be repeated.")
+    ] = None,
+    certificate: Annotated[Path | None, file_option(help="Certificate, as a PEM file.")] = None,
+    key: Annotated[Path | None, file_option(help="Key of the certificate, as a PEM file.")] = None,
+    behind_tls_proxy: Annotated[
+        bool, typer.Option("--behind-tls-proxy", help="A proxy of yours encrypts, and forwards to this server.")
+    ] = False,
+    new_token: Annotated[bool, typer.Option("--new-token", help="Replace the token of the organiser.")] = False,
+) -> None:
+    """Serve a challenge: rules, data, board, a page for each team, and the organiser's page.
+
+    One server runs on a folder. The first start prints the organiser's token.
+    """
+    try:
+        from mlstream.challenge.server.serve import Address, serve
+    except ImportError as error:
+        raise ImportError("FastAPI must be installed to serve: pip install 'mlstream-toolkit[challenge]'.") from error
+
+    at = Address(host, port, tuple(name or ()), certificate, key, behind_tls_proxy)
+    serve(folder, bundle, at=at, new_token=new_token, say=console.print_line)
+
+
 def leaderboard(
     folder: Folder,
     as_json: AsJson = False,
@@ -92,11 +121,7 @@ def leaderboard(
     ] = None,
 ) -> None:
     """Print the public board: best validation score, number of submissions and time of each team."""
-    from mlstream._support.files import write_text_atomically
-    from mlstream.challenge.engine import Challenge
-    from mlstream.cli import console
-
-    with Challenge.open(folder) as challenge:
+    with open_challenge(folder) as challenge:
         rows = challenge.leaderboard()
         if html is not None:
             from mlstream.challenge.page import render_page
@@ -120,9 +145,7 @@ def close(
     as_json: AsJson = False,
 ) -> None:
     """End a challenge: score each selected submission once, and print both rankings; again, print the same."""
-    from mlstream.challenge.engine import Challenge
-
-    with Challenge.open(folder) as challenge:
+    with open_challenge(folder) as challenge:
         ranking = challenge.close(early=early)
     if as_json:
         typer.echo(ranking.model_dump_json(indent=1))
@@ -132,10 +155,7 @@ def close(
 
 def release(folder: Folder, to: Annotated[Path, typer.Option(help="Folder to make.")]) -> None:
     """Write the labels of all hidden rows, and the rankings, to a new folder, once the challenge is closed."""
-    from mlstream.challenge.engine import Challenge
-    from mlstream.cli import console
-
-    with Challenge.open(folder) as challenge:
+    with open_challenge(folder) as challenge:
         challenge.release(to)
     console.print_line(f"Released {to}: {', '.join(sorted(path.name for path in to.iterdir()))}")
 
@@ -150,10 +170,7 @@ def audit(
 
     The exit status is 1 if something was changed.
     """
-    from mlstream.challenge.engine import Challenge
-    from mlstream.cli import console
-
-    with Challenge.open(folder) as challenge:
+    with open_challenge(folder) as challenge:
         report = challenge.audit(head)
     for line in report.problems:
         console.print_line(f"Broken: {line}")
@@ -167,8 +184,6 @@ def audit(
 
 def show_ranking(ranking: FinalRanking) -> None:
     """Print both rankings, and the head of the log."""
-    from mlstream.cli import console
-
     for title, rows in (("Generalisation", ranking.generalisation), ("Robustness", ranking.robustness)):
         console.print_line(f"{title}, {ranking.metric}, {'lower' if ranking.lower_is_better else 'higher'} is better:")
         console.show_lines(("rank", "team", "score", "95 %", "tied within noise"), _cells(rows))

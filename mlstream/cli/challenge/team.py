@@ -6,16 +6,21 @@ import json
 import os
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import estimators
 from mlstream._support.files import read_bounded
+from mlstream.cli import console
 from mlstream.cli.arguments import Force, file_option, parse_file, require_new
+from mlstream.cli.challenge.organiser import AsJson, open_challenge
+from mlstream.cli.options import parse_strategies
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from mlstream.challenge.client import RemoteChallenge
-    from mlstream.challenge.engine import Challenge
     from mlstream.challenge.replies import TeamStatus
 
 _VARIABLE = "MLSTREAM_CHALLENGE_TOKEN"
@@ -27,7 +32,6 @@ TokenFile = Annotated[
 ]
 ServerUrl = Annotated[str | None, typer.Option(help="Address of the server, such as https://host.example.")]
 OwnFolder = Annotated[Path | None, typer.Option(help="The organiser's folder, on the organiser's machine.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def predict(
@@ -42,14 +46,11 @@ def predict(
     """Train one of our learners on the rows of a bundle, and write a submission."""
     import numpy as np
 
-    from estimators.strategies import make_strategy
     from mlstream.challenge.predicting import read_bundle, write_submission
-    from mlstream.cli import console
-    from mlstream.cli.strategy_texts import parse_strategies
 
     require_new([output], force)
     found = parse_strategies([strategy])[strategy.strip()]
-    learner = make_strategy(found) if isinstance(found, str) else found
+    learner = estimators.make_strategy(found) if isinstance(found, str) else found
     if "random_state" in learner.get_params():
         learner.set_params(random_state=seed)
     rows = read_bundle(bundle)
@@ -76,8 +77,6 @@ def submit(
     The exit status is 0 if it was scored, 2 if the file is no submission, 3 if the budget is spent, 4 if the phase is
     closed, and 5 if the token is unknown.
     """
-    from mlstream.cli import console
-
     _require_one({"--url": url, "--folder": folder, "--inbox": inbox})
     token = _read_token(token_file)
     if url is not None:
@@ -101,8 +100,6 @@ def status(
     url: ServerUrl = None, folder: OwnFolder = None, token_file: TokenFile = None, as_json: AsJson = False
 ) -> None:
     """Print the submissions of the team, its budget, and what is selected for the end."""
-    from mlstream.cli import console
-
     _require_one({"--url": url, "--folder": folder})
     token = _read_token(token_file)
     found = _status_over_http(url, token) if url is not None else _status_of(folder, token)
@@ -134,14 +131,12 @@ def select(
     token_file: TokenFile = None,
 ) -> None:
     """Choose the submissions that count at the end; by default, the one with the best score on validation."""
-    from mlstream.cli import console
-
     _require_one({"--url": url, "--folder": folder})
     token = _read_token(token_file)
     if url is not None:
         _connect(url, token).select(submissions)
     else:
-        with _open(folder) as challenge:
+        with open_challenge(str(folder)) as challenge:
             challenge.select(token, submissions)
     console.print_line(f"Selected: {', '.join(map(str, submissions))}")
 
@@ -152,12 +147,6 @@ def _require_one(options: dict[str, object]) -> None:
         raise ValueError(f"One of {', '.join(options)} must be given. Got {' and '.join(given) or 0} instead.")
 
 
-def _open(folder: Path | None) -> Challenge:
-    from mlstream.challenge.engine import Challenge
-
-    return Challenge.open(str(folder))
-
-
 def _connect(url: str, token: str) -> RemoteChallenge:
     from mlstream.challenge.client import RemoteChallenge
 
@@ -165,7 +154,7 @@ def _connect(url: str, token: str) -> RemoteChallenge:
 
 
 def _status_of(folder: Path | None, token: str) -> TeamStatus:
-    with _open(folder) as challenge:
+    with open_challenge(str(folder)) as challenge:
         return challenge.status(token)
 
 
@@ -173,22 +162,23 @@ def _status_over_http(url: str, token: str) -> TeamStatus:
     return _connect(url, token).status()
 
 
-def _submit_to(folder: Path, file: Path, token: str) -> dict[str, Any]:
+def _submit_to(folder: Path, file: Path, token: str) -> dict[str, JsonValue]:
     from mlstream.challenge.inbox import describe_reply
 
-    with _open(folder) as challenge:
+    with open_challenge(str(folder)) as challenge:
         return describe_reply(challenge.submit(file, token))
 
 
-def _submit_over_http(url: str, file: Path, token: str, timeout: float) -> dict[str, Any]:
-    from mlstream.cli import console
+def _submit_over_http(url: str, file: Path, token: str, timeout: float) -> dict[str, JsonValue]:
 
-    with console.download_progress() as bars:
+    from mlstream.cli.progress import download_progress
+
+    with download_progress() as bars:
         progress = None if bars is None else partial(bars, file.name)
         return _connect(url, token).submit(file, progress=progress, timeout_s=timeout)
 
 
-def _send(inbox: Path | None, file: Path, token: str, timeout: float) -> dict[str, Any]:
+def _send(inbox: Path | None, file: Path, token: str, timeout: float) -> dict[str, JsonValue]:
     from mlstream.challenge.inbox import send
 
     return send(file, Path(str(inbox)), token, timeout_s=timeout)

@@ -11,7 +11,7 @@ import pytest
 import requests
 
 from mlstream.challenge import engine
-from mlstream.challenge.server import connections, uploads
+from mlstream.challenge.server import serve, uploads
 from tests.loops import check_all
 from tests.mlstream.challenge.challenges import Clock
 from tests.mlstream.challenge.site import Site
@@ -207,7 +207,7 @@ def is_dropped(line):
 
 
 def test_a_connection_without_a_request_is_dropped(site, monkeypatch):
-    monkeypatch.setattr(connections, "_FIRST_REQUEST_S", 0.2)
+    monkeypatch.setattr(serve, "_FIRST_REQUEST_S", 0.2)
     with connect(site) as line:
         line.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX")
         assert is_dropped(line)
@@ -215,7 +215,7 @@ def test_a_connection_without_a_request_is_dropped(site, monkeypatch):
 
 
 def test_connections_beyond_what_the_process_may_open_are_dropped(site, monkeypatch):
-    monkeypatch.setattr(connections, "_MAX_CONNECTIONS", 0)
+    monkeypatch.setattr(serve, "_MAX_CONNECTIONS", 0)
     with connect(site) as line:
         assert is_dropped(line)
     monkeypatch.undo()

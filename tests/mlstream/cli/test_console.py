@@ -1,62 +1,13 @@
-"""Tables, cards and progress are printed completely, on a terminal and elsewhere."""
-
-import io
-import time
+"""Tables and cards are printed completely."""
 
 import pytest
-from rich.console import Console
 
-from mlstream.campaign.campaign import CampaignProgress
 from mlstream.cli import console
-from mlstream.cli.run_tables import show_results
+from mlstream.cli.campaigns import show_results
 from mlstream.generators import Suggestion
 from mlstream.publishing.presets import make_preset
 from mlstream.streams.card_model import DropCard
 from tests.mlstream.records.run_records import make_run
-
-EVENTS = [
-    CampaignProgress("s", "NN", 0, "running", 50, 100, 0, 3),
-    CampaignProgress("s", "NN", 0, "done", 100, 100, 1, 3),
-    CampaignProgress("s", "mean", 0, "kept", 100, 100, 2, 3),
-    CampaignProgress("s", "[bold]", 1, "failed", 20, 100, 3, 3),
-]
-ENDINGS = [
-    "[1/3] NN on s, seed 0: done",
-    "[2/3] mean on s, seed 0: recorded earlier",
-    "[3/3] [bold] on s, seed 1: failed",
-]
-
-
-def test_without_a_terminal_there_is_one_line_per_run(capsys):
-    with console.campaign_progress() as progress:
-        for event in EVENTS:
-            progress(event)
-    assert capsys.readouterr().out.splitlines() == ENDINGS
-
-
-def test_on_a_terminal_there_are_bars_and_the_same_lines(monkeypatch):
-    written = io.StringIO()
-    terminal = Console(file=written, force_terminal=True, width=100, highlight=False)
-    monkeypatch.setattr(console, "Console", lambda **options: terminal)
-    with console.campaign_progress() as progress:
-        for event in EVENTS:
-            progress(event)
-    assert all(line in written.getvalue() for line in ENDINGS)
-    assert "3/3" in written.getvalue()
-
-
-def test_bars_tell_rows_a_second_and_the_worker_of_each_run(monkeypatch):
-    written = io.StringIO()
-    terminal = Console(file=written, force_terminal=True, width=160, highlight=False)
-    monkeypatch.setattr(console, "Console", lambda **options: terminal)
-    with console.campaign_progress() as progress:
-        for met in (0, 4000, 8000):
-            progress(CampaignProgress("s", "[b]", 0, "running", met, 9000, 0, 2, 1, None, "vm 17"))
-            progress(CampaignProgress("s", "NN", 0, "running", met, 9000, 0, 2, None, 3, "vm 18"))
-            time.sleep(0.02)
-    shown = written.getvalue()
-    assert all(text in shown for text in ("[b] on s, seed 0, order 1", "NN on s, seed 0, split 3", "vm 17", "vm 18"))
-    assert "rows/s" in shown
 
 
 @pytest.mark.parametrize("name", ["yeast-tasks", "synthetic-rand"])

@@ -5,14 +5,13 @@ from inspect import cleandoc, signature
 import pytest
 import typer
 
-from mlstream.cli import generate, perturb, synthesise
-from mlstream.cli.generator_commands import option_of
+from mlstream.cli.generator_commands import GENERATE, PERTURB, SYNTHESISE, option_of
 from mlstream.cli.terms import FLAGS
 from mlstream.generators import GENERATORS
 from tests.loops import check_all
 from tests.mlstream.generators.test_registry import STREAMS
 
-COMMANDS = (*generate.COMMANDS, *synthesise.COMMANDS, *perturb.COMMANDS)
+COMMANDS = (*GENERATE, *SYNTHESISE, *PERTURB)
 INPUTS = {"dataset", "stream"}
 # What was drawn from these parameters is the value of another one, which is on the card.
 REPLACED = {

@@ -7,7 +7,7 @@ import pytest
 import mlstream
 from estimators.detectors import DETECTORS
 from estimators.strategies import STRATEGIES
-from mlstream.cli.strategy_texts import parse_detectors, parse_strategies
+from mlstream.cli.options import parse_detectors, parse_strategies
 from mlstream.publishing.presets import list_presets
 from tests.mlstream.cli.commands import invoke
 

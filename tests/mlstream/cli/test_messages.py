@@ -8,7 +8,7 @@ import pytest
 
 from mlstream import evaluate
 from mlstream.cli.app import main
-from mlstream.cli.run_tables import show_results
+from mlstream.cli.campaigns import show_results
 from tests.loops import check_all
 from tests.mlstream.cli.commands import write_table
 from tests.mlstream.evaluation.streams import Online, make_stream

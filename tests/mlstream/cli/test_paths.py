@@ -24,7 +24,7 @@ from mlstream import load_dataset, publish, run_campaign, save
 from mlstream.challenge.engine import Challenge
 from mlstream.cli import app, main
 from mlstream.cli.challenge import demo as challenge_demo
-from mlstream.cli.usage_errors import _commands
+from mlstream.cli.errors import _commands
 from mlstream.data.event_files import write_events
 from mlstream.generators import environment_stream, synthetic_events, task_stream
 from tests.mlstream.challenge.challenges import draw, score_in_this_process

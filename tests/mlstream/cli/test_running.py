@@ -26,7 +26,7 @@ def test_options_of_strategies_add_up_and_parameters_name_runs(tiny, tmp_path):
 
 
 def test_the_first_line_comes_before_anything_slow(tiny, tmp_path, monkeypatch, capsys):
-    def stop(_name):
+    def stop(*_name):
         assert capsys.readouterr().out == f"Running NN,mean on {tiny}; records go to {tmp_path / 'out'}.\n"
         raise ValueError("here")
 

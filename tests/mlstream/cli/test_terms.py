@@ -8,7 +8,8 @@ import pytest
 from typer.main import get_command
 
 from mlstream.cards.terms import StreamTerms
-from mlstream.cli import app, generate
+from mlstream.cli import app
+from mlstream.cli.generator_commands import GENERATE
 from mlstream.cli.terms import FLAGS
 from mlstream.formats import load
 from mlstream.streams.card_model import AboutCard, TermsCard, load_card
@@ -45,7 +46,7 @@ def table(tmp_path: Path) -> Path:
 def test_options_are_the_terms_with_the_help_of_the_card() -> None:
     assert tuple(FLAGS) == tuple(StreamTerms.__annotations__)
     commands = {"publish": get_command(app).commands["publish"]}
-    commands |= {command.name: command.build() for command in generate.COMMANDS}
+    commands |= {command.name: command.build() for command in GENERATE}
     assert len(commands) == 6
     for command in commands.values():
         found = {one.name: one for one in command.params}

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from mlstream.cli.console import compilation_progress
+from mlstream.cli.progress import compilation_progress
 from mlstream.evaluation.compile_ahead import Compilation, compile_ahead
 from tests.mlstream.evaluation import kernels_ahead
 

@@ -12,14 +12,18 @@ import io
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    Floats = np.ndarray[Any, np.dtype[np.float64]]
+    Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 SUFFIXES = (".csv", ".csv.gz", ".npz")
 
 
-def nce(Y: Any, P: Any, counted: Any, eps: float, _k: int) -> float:
+def nce(Y: Floats, P: Floats, counted: Flags, eps: float, _k: int) -> float:
     """Return the normalised cross-entropy, mean over labels that have both classes."""
     P = np.clip(P, eps, 1 - eps)
     loss = np.where(counted, -np.log(np.where(Y == 1, P, 1 - P)), 0.0).sum(axis=0)
@@ -30,7 +34,7 @@ def nce(Y: Any, P: Any, counted: Any, eps: float, _k: int) -> float:
     return float(np.mean(loss[both] / n[both] / entropy - 1))
 
 
-def ba_macro(Y: Any, P: Any, counted: Any, _eps: float, _k: int) -> float:
+def ba_macro(Y: Floats, P: Floats, counted: Flags, _eps: float, _k: int) -> float:
     """Return the balanced accuracy, mean over labels that have both classes."""
     decided, scores = P >= 0.5, []
     for label in range(Y.shape[1]):
@@ -41,14 +45,14 @@ def ba_macro(Y: Any, P: Any, counted: Any, _eps: float, _k: int) -> float:
     return float(np.mean(scores))
 
 
-def rmse(Y: Any, P: Any, counted: Any, _eps: float, _k: int) -> float:
+def rmse(Y: Floats, P: Floats, counted: Flags, _eps: float, _k: int) -> float:
     """Return the root of the mean squared error of a row, mean over rows."""
     error = np.where(counted, P - np.where(counted, Y, 0), 0.0) ** 2
     n = counted.sum(axis=1)
     return float(np.mean(np.sqrt(error.sum(axis=1)[n > 0] / n[n > 0])))
 
 
-def precision_at_k(Y: Any, P: Any, counted: Any, _eps: float, k: int) -> float:
+def precision_at_k(Y: Floats, P: Floats, counted: Flags, _eps: float, k: int) -> float:
     """Return the share of labels that are there among the k that rank first, mean over rows."""
     counted_rows = counted.any(axis=1)
     best = np.argsort(-np.where(counted, P, -1.0), axis=1, kind="stable")[:, :k]
@@ -56,7 +60,7 @@ def precision_at_k(Y: Any, P: Any, counted: Any, _eps: float, k: int) -> float:
     return float(np.mean(found.sum(axis=1)[counted_rows] / k))
 
 
-def pw_js(Y: Any, P: Any, counted: Any, _eps: float, _k: int) -> float:
+def pw_js(Y: Floats, P: Floats, counted: Flags, _eps: float, _k: int) -> float:
     """Return the Jaccard index weighted by the precision, mean over rows."""
     truth, decided = (Y == 1) & counted, (P >= 0.5) & counted
     both, n = (truth & decided).sum(axis=1), decided.sum(axis=1)
@@ -77,7 +81,7 @@ def find_submission(folder: Path) -> Path:
     return found[0]
 
 
-def read_submission(path: Path, ids: list[str], labels: list[str], max_bytes: int) -> Any:
+def read_submission(path: Path, ids: list[str], labels: list[str], max_bytes: int) -> Floats:
     """Return the probabilities in the order of the ids."""
     got, prob = read_npz(path, labels) if path.suffix == ".npz" else read_csv(path, labels, max_bytes)
     places = {row_id: place for place, row_id in enumerate(got)}
@@ -91,7 +95,7 @@ def read_submission(path: Path, ids: list[str], labels: list[str], max_bytes: in
     return prob[[places[row_id] for row_id in ids]]
 
 
-def read_npz(path: Path, labels: list[str]) -> tuple[list[str], Any]:
+def read_npz(path: Path, labels: list[str]) -> tuple[list[str], Floats]:
     """Return ids and probabilities of an NPZ file; nothing is unpickled."""
     with np.load(path, allow_pickle=False) as archive:
         ids, prob = archive["row_id"], np.asarray(archive["prob"], dtype=np.float64)
@@ -100,7 +104,7 @@ def read_npz(path: Path, labels: list[str]) -> tuple[list[str], Any]:
     return [f"{one:016x}" if isinstance(one, int) else str(one) for one in ids.tolist()], prob
 
 
-def read_csv(path: Path, labels: list[str], max_bytes: int) -> tuple[list[str], Any]:
+def read_csv(path: Path, labels: list[str], max_bytes: int) -> tuple[list[str], Floats]:
     """Return ids and probabilities of a CSV file."""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         content = file.read(max_bytes + 1)
@@ -134,7 +138,7 @@ def score(reference: Path, result: Path) -> dict[str, float]:
     return scores
 
 
-def score_environment(truth: dict[str, Any], number: int, prob: Any, eps: float, rules: dict[str, Any]) -> float:
+def score_environment(truth: dict[str, Any], number: int, prob: Floats, eps: float, rules: dict[str, Any]) -> float:
     """Return the score of the rows of one environment."""
     Y, mask, rows = (truth[f"{part}{number}"] for part in ("Y", "mask", "rows"))
     return METRICS[rules["metric"]](Y, prob[rows], mask & ~np.isnan(Y), eps, rules["k"])

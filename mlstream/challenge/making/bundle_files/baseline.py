@@ -19,10 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+Array = NDArray[Any]
 
 HERE = Path(__file__).resolve().parent
 N_HASHED = 2**12
@@ -32,7 +35,7 @@ INVARIANT = ("irm", "vrex", "group-dro")
 STRENGTHS = {"irm": 1000.0, "vrex": 1000.0}
 
 
-def read_rows(path: Path) -> tuple[Any, dict[str, Any]]:
+def read_rows(path: Path) -> tuple[Array | sparse.csr_array, dict[str, Array]]:
     """Return the features of a file of the bundle, and its other arrays."""
     with np.load(path, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
@@ -43,7 +46,7 @@ def read_rows(path: Path) -> tuple[Any, dict[str, Any]]:
     return sparse.csr_array(tuple(parts), shape=shape), arrays
 
 
-def encode(X_train: Any, X_hidden: Any, features: list[dict[str, Any]]) -> list[Any]:
+def encode(X_train: Any, X_hidden: Any, features: list[dict[str, Any]]) -> list[sparse.csr_array]:
     """Hash the categories, and scale the numbers, of training and hidden rows."""
     if sparse.issparse(X_train):
         scaler = MaxAbsScaler().fit(X_train)
@@ -54,7 +57,9 @@ def encode(X_train: Any, X_hidden: Any, features: list[dict[str, Any]]) -> list[
     return [encode_rows(X, features, categories, numbers, scaler) for X in (X_train, X_hidden)]
 
 
-def encode_rows(X: Any, features: list[dict[str, Any]], categories: list[int], numbers: list[int], scaler: Any) -> Any:
+def encode_rows(
+    X: Array, features: list[dict[str, Any]], categories: list[int], numbers: list[int], scaler: Any
+) -> Any:
     """Hash the categories, and scale the numbers, of some rows."""
     names = [features[place]["name"] for place in categories]
     texts = ([f"{name}={value:g}" for name, value in zip(names, row, strict=True)] for row in X[:, categories])
@@ -63,13 +68,13 @@ def encode_rows(X: Any, features: list[dict[str, Any]], categories: list[int], n
     return sparse.hstack([hashed, *scaled], format="csr")
 
 
-def label_rates(Y: Any) -> Any:
+def label_rates(Y: Array) -> Any:
     """Return the share of rows that carry each label, of those where it is known; never 0 or 1."""
     known = ~np.isnan(Y)
     return (np.nansum(Y, axis=0) + 0.5) / (known.sum(axis=0) + 1)
 
 
-def logistic(X: Any, Y: Any, X_hidden: Any) -> Any:
+def logistic(X: sparse.csr_array, Y: Array, X_hidden: sparse.csr_array) -> Array:
     """Return the probabilities of one logistic regression per label."""
     prob = np.tile(label_rates(Y), (X_hidden.shape[0], 1))
     for label, column in enumerate(Y.T):
@@ -80,13 +85,13 @@ def logistic(X: Any, Y: Any, X_hidden: Any) -> Any:
     return prob
 
 
-def per_environment(X: Any, Y: Any, environment: Any, X_hidden: Any) -> Any:
+def per_environment(X: sparse.csr_array, Y: Array, environment: Array, X_hidden: sparse.csr_array) -> Any:
     """Return the mean of the probabilities of one logistic regression per environment."""
     rows = [np.flatnonzero(environment == number) for number in np.unique(environment)]
     return np.mean([logistic(X[own], Y[own], X_hidden) for own in rows], axis=0)
 
 
-def streamed(method: str, X: Any, Y: Any, X_hidden: Any) -> Any:
+def streamed(method: str, X: sparse.csr_array, Y: Array, X_hidden: sparse.csr_array) -> Any:
     """Return the probabilities of a learner of mlstream that reads rows once."""
     from estimators import make_strategy
 
@@ -97,7 +102,7 @@ def streamed(method: str, X: Any, Y: Any, X_hidden: Any) -> Any:
     return learner.predict_proba(X_hidden[:, used].toarray())
 
 
-def invariant(method: Any, X: Any, Y: Any, environment: Any, X_hidden: Any) -> Any:
+def invariant(method: Any, X: sparse.csr_array, Y: Array, environment: Array, X_hidden: sparse.csr_array) -> Any:
     """Return the probabilities of a logistic regression made for invariance."""
     from estimators import InvariantLogisticClassifier
 
@@ -107,12 +112,12 @@ def invariant(method: Any, X: Any, Y: Any, environment: Any, X_hidden: Any) -> A
     return learner.predict_proba(X_hidden[:, used])
 
 
-def occurring(X: Any) -> Any:
+def occurring(X: sparse.csr_array) -> Array:
     """Return the columns that are not 0 in all training rows: few of those that categories are hashed to."""
     return np.unique(X.nonzero()[1])
 
 
-def predict(method: str, X: Any, Y: Any, environment: Any, X_hidden: Any) -> Any:
+def predict(method: str, X: sparse.csr_array, Y: Array, environment: Array, X_hidden: sparse.csr_array) -> Any:
     """Return the probabilities of a method."""
     if method == "base-rate":
         return np.tile(label_rates(Y), (X_hidden.shape[0], 1))

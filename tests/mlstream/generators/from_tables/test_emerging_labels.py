@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_multilabel_classification
 
-from mlstream.generators.from_tables.emergence import draw_emergence
-from mlstream.generators.from_tables.emerging_labels import emerging_labels_stream
+from mlstream.generators.from_tables.emerging_labels import draw_emergence, emerging_labels_stream
 from tests.mlstream.generators.tables import make_table
 
 

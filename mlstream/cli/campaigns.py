@@ -1,0 +1,297 @@
+"""Campaigns as commands run them: progress, then tables of scores, means of repeated runs, and CPU time."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+from rich.table import Table
+
+from metrics.named import NAMED_METRICS
+from mlstream._support.toml import read_toml_text
+from mlstream.campaign.campaign import CampaignProgress, run_campaign
+from mlstream.campaign.config import CampaignConfig, DetectionConfig, load_config
+from mlstream.campaign.cpu_times import LEARNERS, RunCpu, add_up, read_ledger, sum_run
+from mlstream.campaign.detection import run_detections
+from mlstream.cli.arguments import require_folder
+from mlstream.cli.console import print_line, wide_console
+from mlstream.cli.errors import InterruptionError
+from mlstream.cli.options import OPTIONS
+from mlstream.cli.progress import campaign_progress, detection_progress
+from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
+from mlstream.publishing.named_streams import open_named
+from mlstream.records.detection_record import Detection, require_detected
+from mlstream.records.frugality import FRUGALITIES
+from mlstream.records.run_record import RunResult, total_cost
+from mlstream.reporting.methods_text import decisions_text
+from mlstream.reporting.report import report
+from mlstream.streams.stream import Stream
+
+_SHOWN = {
+    "detection_rate": "found",
+    "f1": "F1",
+    "mean_delay": "delay, rows",
+    "false_alarms_per_1000": "false per 1,000",
+}
+
+_MEANINGS = {
+    "scores": "rows and evaluation sets, of runs and of searches",
+    "curves": "scores at the checkpoints, and of the whole stream",
+    "meters": "readings of energy and memory",
+    "warm-up": "imports and compiled code of learners, before the clock starts",
+    "records": "descriptions, checks, files",
+    "streams": "made or read",
+    "reports": "tables and page",
+    "starts of processes": "Python and its imports",
+    "plans and hand-overs": "runs planned, sent to processes, received",
+    "the rest": "between these, within runs",
+}
+
+# Where and how a campaign file is run depends on the machine; its rule of decisions is what two campaigns compare.
+_FOR_FILES = ("n_jobs", "dask", "decision")
+
+
+def run_and_show(
+    strategies: Any,
+    streams: Sequence[Stream],
+    folder: Path,
+    *,
+    quiet: bool,
+    ended: list[CampaignProgress],
+    **options: Any,
+) -> list[RunResult]:
+    """Run a campaign, show its progress and its scores, and append the runs that have ended to `ended`."""
+    last: list[CampaignProgress] = []
+    try:
+        with nullcontext() if quiet else campaign_progress() as show:
+
+            def progress(event: CampaignProgress) -> None:
+                last[:] = [event]
+                if event.state != "running":
+                    ended.append(event)
+                if show is not None:
+                    show(event)
+
+            results = run_campaign(strategies, streams, directory=folder, progress=progress, **options)
+    except KeyboardInterrupt:
+        n_ended, n_runs = (last[0].n_runs_ended, last[0].n_runs) if last else (0, "the")
+        recorded = f"{n_ended} of {n_runs} runs recorded in {folder}; the same command goes on."
+        raise InterruptionError(recorded) from None
+    if not quiet:
+        with cpu_part("reports"):
+            show_results(results)
+    return results
+
+
+def detect_and_show(
+    detectors: Any, streams: Sequence[Stream], learners: Any, folder: Path, *, quiet: bool, **options: Any
+) -> list[Detection]:
+    """Run a campaign of detections, and print a line for each."""
+    last: list[tuple[int, int]] = []
+    try:
+        with nullcontext() if quiet else detection_progress() as show:
+
+            def progress(one: Detection, was_kept: bool, n_done: int, n_in_all: int) -> None:
+                last[:] = [(n_done, n_in_all)]
+                if show is not None:
+                    show(one, was_kept, n_done, n_in_all)
+
+            found = run_detections(detectors, streams, learners, folder, progress=progress, **options)
+    except KeyboardInterrupt:
+        n_done, n_in_all = last[0] if last else (0, "the")
+        recorded = f"{n_done} of {n_in_all} detections recorded in {folder}; the same command goes on."
+        raise InterruptionError(recorded) from None
+    if not quiet:
+        show_detections(found)
+    return found
+
+
+def run_file(
+    path: Path,
+    output: Path | None,
+    typed: Mapping[str, Any],
+    *,
+    quiet: bool,
+    ended: list[CampaignProgress],
+) -> tuple[list[RunResult], Path]:
+    """Run a campaign file with the options that were typed beside it, and write its report."""
+    changed = {name: value for name, value in typed.items() if name in _FOR_FILES}
+    refused = [name for name in typed if name not in {"sources", "output", "quiet", "times", *_FOR_FILES}]
+    if refused:
+        flags = [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in refused]
+        raise ValueError(
+            f"{path} must hold every other option: only --output, --jobs, --dask, --decision, --quiet and --times may "
+            f"be combined with a campaign file. Got {', '.join(flags)}."
+        )
+    # Classes may lie beside the campaign file.
+    sys.path.insert(0, str(path.resolve().parent))
+    config = load_config(path)
+    folder = output or (path.parent / config.directory if config.directory else None)
+    if folder is None:
+        raise ValueError(f"{path} must name the directory of the records, or --output must. Got neither.")
+    require_folder(folder, f"{path}: directory")
+    if isinstance(config, DetectionConfig):
+        _detect_file(path, config, folder, changed | {name: True for name in typed if name == "times"}, quiet=quiet)
+        return [], folder
+    with _errors_in(path), cpu_part("streams"):
+        learners, streams = config.learners(), [open_named(name, path.parent) for name in config.streams]
+    text = _as_run(path, config, changed)
+    results = run_and_show(learners, streams, folder, quiet=quiet, ended=ended, config=text, **config.options | changed)
+    with cpu_part("reports"):
+        page = report(folder)
+    if not quiet:
+        print_line(f"Wrote {page}")
+    return results, folder
+
+
+def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dict[str, Any], *, quiet: bool) -> None:
+    """Run a campaign file of the kind "detect", and write its report."""
+    if refused := [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in changed if name != "n_jobs"]:
+        raise ValueError(
+            f"{path} is of the kind 'detect': only --output, --jobs and --quiet may be combined with it. "
+            f"Got {', '.join(refused)}."
+        )
+    with _errors_in(path):
+        detectors, learners = config.make_detectors(), config.make_learners()
+        streams = [open_named(name, path.parent) for name in config.streams]
+    options = config.options | changed | {"config": read_toml_text(path)}
+    found = detect_and_show(detectors, streams, learners, folder, quiet=quiet, **options)
+    page = report(folder)
+    if not quiet:
+        print_line(f"Wrote {page}")
+    require_detected(found, folder)
+
+
+def _as_run(path: Path, config: CampaignConfig, changed: dict[str, Any]) -> str:
+    """Return the text of a campaign file, to keep beside the records, with the rule of decisions that was typed."""
+    text = read_toml_text(path)
+    if "decision" not in changed:
+        return text
+    if "decision" in config.model_fields_set:
+        raise ValueError(f"{path} must leave decision out where --decision is typed. Got both.")
+    return f'decision = "{changed["decision"]}"\n{text}'
+
+
+@contextmanager
+def _errors_in(path: Path) -> Iterator[None]:
+    """Let errors name the file that holds what is wrong."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{path}: {error}") from error
+
+
+def show_results(results: Sequence[RunResult]) -> None:
+    """Print the scores of each run; where runs are repeated, their means; and why a run has no ACC."""
+    columns = _columns(results)
+    table = Table("stream", "strategy", "parameters", "seed", "status", *columns, "seconds", box=None)
+    for result in results:
+        scores = [_format(result.scores.get(column)) for column in columns]
+        run = (result.stream, result.strategy, result.tuning, str(result.seed), result.status)
+        table.add_row(*run, *scores, f"{_seconds(result):.2f}")
+    wide_console().print(table)
+    _show_means(results, columns)
+    if rule := decisions_text(results):
+        print_line(rule)
+    for result in results:
+        if reason := result.undefined.get("acc"):
+            why = "The run was stopped before its end." if result.status == "capped" else reason
+            print_line(f"ACC of {result.strategy} on {result.stream}, seed {result.seed}: not defined. {why}")
+
+
+def _columns(results: Sequence[RunResult]) -> list[str]:
+    special = [name for name in ("pw_js", "nce_worst") if any(name in result.scores for result in results)]
+    named = [name for name in NAMED_METRICS if any(name in result.scores for result in results)]
+    return ["ba_macro", "acc", "bwt", "fwt", *special, *FRUGALITIES, *named]
+
+
+def _show_means(results: Sequence[RunResult], columns: Sequence[str]) -> None:
+    groups: dict[tuple[str, str, str], list[RunResult]] = {}
+    for result in results:
+        if result.status == "done":
+            groups.setdefault((result.stream, result.strategy, result.tuning), []).append(result)
+    if all(len(runs) < 2 for runs in groups.values()):
+        return
+    table = Table("stream", "strategy", "parameters", "runs", *columns, "seconds", box=None)
+    for name, runs in groups.items():
+        cells = [_mean([result.scores.get(column) for result in runs]) for column in columns]
+        table.add_row(*name, str(len(runs)), *cells, f"{mean(map(_seconds, runs)):.2f}")
+    print_line("\nMeans over runs, with standard deviations:")
+    wide_console().print(table)
+
+
+def _mean(scores: Iterable[float | None]) -> str:
+    """Return the mean of the scores that are defined, with their standard deviation where there are several."""
+    defined = [score for score in scores if score is not None]
+    if not defined:
+        return "-"
+    spread = f" ± {stdev(defined):.3f}" if len(defined) > 1 else ""
+    return f"{mean(defined):.3f}{spread}"
+
+
+def _seconds(result: RunResult) -> float:
+    return total_cost(result, "wall_time_s") or 0.0
+
+
+def _format(score: float | None) -> str:
+    return "-" if score is None else f"{score:.3f}"
+
+
+def show_times(ended: Sequence[CampaignProgress], ledger: CpuLedger, wall_time_s: float) -> None:
+    """Print where the CPU time of a campaign went.
+
+    `ended` may include runs that were recorded earlier, which do not count. `ledger` has the CPU time of the command in
+    this process.
+    """
+    runs = [(event, event.cpu) for event in ended if event.cpu is not None]
+    print_line("\nCPU seconds of learners' calls + what the campaign adds within the run:")
+    wide_console().print(_run_table(runs))
+    spent = add_up((cpu for _, cpu in runs), read_ledger(ledger))
+    own, whole = spent.pop(LEARNERS, 0.0), sum(spent.values())
+    print_line(f"\nCPU time: {own + whole:.1f} s in {wall_time_s:.1f} s. Learners' calls took {own:.1f} s.")
+    table = Table("the campaign adds", "s", "of learners' calls", "what", box=None)
+    for name, seconds in sorted(spent.items(), key=lambda part: -part[1]):
+        table.add_row(name, f"{seconds:.2f}", _share(seconds, own), _MEANINGS[name])
+    table.add_row("together", f"{whole:.2f}", _share(whole, own), "")
+    wide_console().print(table)
+    n_kept = sum(event.state == "kept" for event in ended)
+    if n_kept:
+        print_line(f"{n_kept} of {len(ended)} runs were recorded earlier, and are not counted.")
+
+
+def _run_table(runs: Sequence[tuple[CampaignProgress, RunCpu]]) -> Table:
+    """Return a table of strategies and streams; runs that repeat one are added up."""
+    cells: dict[tuple[str, str], tuple[float, float]] = {}
+    for event, cpu in runs:
+        own, added = sum_run(cpu)
+        for place in ((event.strategy, event.stream), (event.strategy, ""), ("", event.stream), ("", "")):
+            before = cells.get(place, (0.0, 0.0))
+            cells[place] = before[0] + own, before[1] + added
+    streams, strategies = (sorted({place[axis] for place in cells if place[axis]}) for axis in (1, 0))
+    table = Table("strategy", *streams, "all", box=None)
+    for strategy in (*strategies, ""):
+        row = [cells.get((strategy, stream)) for stream in (*streams, "")]
+        table.add_row(strategy or "all", *("" if cell is None else f"{cell[0]:.1f}+{cell[1]:.1f}" for cell in row))
+    return table
+
+
+def _share(seconds: float, own: float) -> str:
+    # of calls that took next to nothing, any share is thousands of percent
+    return f"{100 * seconds / own:.1f} %" if seconds < 10 * own else "-"
+
+
+def show_detections(detections: Sequence[Detection]) -> None:
+    """Print what each detector found: drifts, alarms, and the scores of the alarms."""
+    heads = ("stream", "learner", "detector", "seed", "status", "drifts", "alarms")
+    table = Table(*heads, *_SHOWN.values(), box=None)
+    for one in detections:
+        counts = str(one.seed), one.status, str(len(one.drifts)), str(len(one.alarms))
+        scores = ("-" if (value := one.scores.get(name)) is None else f"{value:.3f}" for name in _SHOWN)
+        table.add_row(one.stream, one.learner, one.detector, *counts, *scores)
+    wide_console().print(table)

@@ -22,7 +22,7 @@ from mlstream.streams.stream import Index, Stream
 _BINARY = "errors"
 
 
-def fresh_detector(detector: object, seed: int) -> Any:
+def fresh_detector(detector: Any, seed: int) -> Any:
     """Clone a detector without what it has seen, and seed it and detectors inside.
 
     The detector needs `get_params`, as scikit-learn's estimators have it, and `update_many`; anything else raises a

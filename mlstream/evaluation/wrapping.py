@@ -53,7 +53,7 @@ def _is_river_model(estimator: object) -> bool:
     return river is not None and isinstance(estimator, river.Estimator)
 
 
-def _wrap_river_model(model: object) -> Any:
+def _wrap_river_model(model: Any) -> Any:
     from estimators.interop._river_bridges import model_kind
     from estimators.interop.river import RiverClassifier
 

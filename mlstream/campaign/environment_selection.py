@@ -16,8 +16,8 @@ from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction,
 from mlstream.evaluation.learner_base import Learner
 from mlstream.evaluation.learners import adapt_to_stream, fresh
 from mlstream.evaluation.references import stack_features
-from mlstream.evaluation.repeated_warnings import collapsed_warnings
 from mlstream.evaluation.resources import ResourceMeter
+from mlstream.evaluation.run import collapsed_warnings
 from mlstream.evaluation.scoring import count_known_only
 from mlstream.evaluation.settings import SelectionMethod, Settings
 from mlstream.evaluation.warm_up import warm_up

@@ -21,9 +21,8 @@ from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view
 from mlstream.evaluation.learners import adapt_to_stream, fresh
 from mlstream.evaluation.provenance import to_json
-from mlstream.evaluation.repeated_warnings import collapsed_warnings
 from mlstream.evaluation.resources import ResourceMeter
-from mlstream.evaluation.run import test_then_train
+from mlstream.evaluation.run import collapsed_warnings, test_then_train
 from mlstream.evaluation.settings import CampaignOptions, Objective, SelectionMethod, Settings, require_count
 from mlstream.evaluation.warm_up import warm_up
 from mlstream.records.frugality import FRUGALITIES

@@ -12,9 +12,8 @@ from mlstream.evaluation.learners import adapt_to_stream, fresh, model_size_byte
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.provenance import describe_run
 from mlstream.evaluation.references import reference_scores
-from mlstream.evaluation.repeated_warnings import collapsed_warnings
 from mlstream.evaluation.resources import ResourceMeter
-from mlstream.evaluation.run import RowProgress, Run
+from mlstream.evaluation.run import RowProgress, Run, collapsed_warnings
 from mlstream.evaluation.settings import (
     Decision,
     EnergyMethod,

@@ -129,6 +129,7 @@ bench-tiny: .venv/bench.stamp ### every benchmark on a few rows, to see that it 
 		echo "== $$script"; \
 		MLSTREAM_MOA_JAR=$(wildcard $(PEERS)/capymoa/jar/moa.jar) $(BIN)/python $$script || exit 1; \
 	done
+	$(BIN)/python -m benchmarks.decisions
 
 # Half a minute a reader, two at a time, and new examples for the property tests. Longer by hand:
 # python -m tests.fuzz.run arff -max_total_time=3600

@@ -28,8 +28,8 @@ from estimators import StreamClassifier, StreamRidgeClassifier, make_strategy
 from estimators.ridge._projection import Projection
 from estimators.strategies import STRATEGIES
 from mlstream import Dataset, evaluate, task_stream
+from mlstream.analysis.costs import cpu_time_s
 from mlstream.data.datasets import load_dataset
-from mlstream.reporting.costs import cpu_time_s
 
 SCORES = ("ba_macro", "f1_micro", "precision_at_k", "rmse")
 # Features of a row whose pairs are taken, at most.

@@ -11,9 +11,9 @@ from typing import Any
 
 from estimators import make_strategy
 from mlstream import evaluate
+from mlstream.analysis.costs import cpu_time_s
 from mlstream.generators import drifting_stream
 from mlstream.publishing.presets import list_presets, make_preset
-from mlstream.reporting.costs import cpu_time_s
 from mlstream.streams.stream import Stream
 
 SCORES = ("ba_macro", "acc_mean", "rmse", "precision_at_k")

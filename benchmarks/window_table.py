@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.stack_table import SCORES, make_stream
 from estimators import ContextWindowClassifier, StreamClassifier, make_strategy
 from mlstream import evaluate
-from mlstream.reporting.costs import cpu_time_s
+from mlstream.analysis.costs import cpu_time_s
 
 
 def learners() -> dict[str, StreamClassifier]:

@@ -3,8 +3,15 @@
 Names are imported when first used, so that readers of files can use kernels without loading all learners.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+from estimators.contract.old_names import MOVED as _MOVED
+from estimators.contract.old_names import OldNames as _OldNames
+
+# First: another thread may already import a module of this package.
+sys.meta_path.append(_OldNames(_MOVED))
 
 if TYPE_CHECKING:
     from estimators.baselines import (

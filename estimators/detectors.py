@@ -24,7 +24,7 @@ DETECTORS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def make_detector(name: str, **parameters: Any) -> Any:
+def make_detector(name: str, **parameters: object) -> Any:
     """Return a new detector.
 
     Parameters

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from estimators._typing import Array
+from estimators._typing import Array, Classes, MaskLike, MatrixLike, RowValues
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.composition import Composition
 from estimators.contract.locks import lock_of
@@ -132,13 +132,13 @@ class StreamPipeline(Composition, StreamClassifier):
     # ------------------------------------------------------------------ learn
     def partial_fit(
         self,
-        X: Any,
-        Y: Any,
-        classes: Any = None,
+        X: MatrixLike,
+        Y: MatrixLike,
+        classes: Classes = None,
         *,
-        environment: Any = None,
-        label_mask: Any = None,
-        sample_weight: Any = None,
+        environment: RowValues = None,
+        label_mask: MaskLike = None,
+        sample_weight: RowValues = None,
     ) -> Self:
         """Learn the rows of a chunk, in order, in addition to all rows before.
 
@@ -156,7 +156,7 @@ class StreamPipeline(Composition, StreamClassifier):
         """
         return self._learn_chunk(X, Y, classes, label_mask, sample_weight, {"environment": environment})
 
-    def fit(self, X: Any, Y: Any, *, environment: Any = None, label_mask: Any = None) -> Self:
+    def fit(self, X: MatrixLike, Y: MatrixLike, *, environment: RowValues = None, label_mask: MaskLike = None) -> Self:
         """Forget everything, then learn the rows in one pass.
 
         Parameters
@@ -172,7 +172,13 @@ class StreamPipeline(Composition, StreamClassifier):
         return self._learn_once(X, Y, label_mask, {"environment": environment})
 
     def predict_then_fit(
-        self, X: Any, Y: Any, classes: Any = None, *, environment: Any = None, label_mask: Any = None
+        self,
+        X: MatrixLike,
+        Y: MatrixLike,
+        classes: Classes = None,
+        *,
+        environment: RowValues = None,
+        label_mask: MaskLike = None,
     ) -> tuple[Array, Array]:
         """Test, then train: predict each row with what was learnt from the rows before it, then learn it.
 
@@ -269,7 +275,7 @@ class StreamPipeline(Composition, StreamClassifier):
         return self.steps[-1][1]
 
     @property
-    def _last(self) -> Any:
+    def _last(self) -> StreamClassifier:
         return self.steps_[-1][1]
 
     def _transform(self, X: Features) -> Features:
@@ -297,7 +303,7 @@ class StreamPipeline(Composition, StreamClassifier):
             steps = [step for _, step in self.steps_ if hasattr(step, "n_features_in_")]
             self.n_features_in_ = steps[0].n_features_in_
 
-    def _announced(self) -> Any:
+    def _announced(self) -> Classes:
         return self.n_labels_ if self._target.multilabel else np.arange(len(self.classes_))
 
     def _blank_target(self) -> Array:
@@ -313,7 +319,7 @@ class StreamPipeline(Composition, StreamClassifier):
             )
 
 
-def _passes_through(step: Any) -> bool:
+def _passes_through(step: object) -> bool:
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
@@ -321,7 +327,7 @@ def _transformed(transformer: Any, X: Features) -> Features:
     return X if _passes_through(transformer) else transformer.transform(X)
 
 
-def _learns(name: str, transformer: Any) -> bool:
+def _learns(name: str, transformer: object) -> bool:
     """Return whether a transformer learns from the stream; raise if it cannot be used."""
     if _passes_through(transformer):
         return False
@@ -337,7 +343,7 @@ def _learns(name: str, transformer: Any) -> bool:
     return False
 
 
-def _is_fitted(transformer: Any) -> bool:
+def _is_fitted(transformer: object) -> bool:
     try:
         check_is_fitted(transformer)
     except NotFittedError:

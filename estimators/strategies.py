@@ -46,7 +46,7 @@ _FOREST_GRID: Grid = {**_TREE_GRID, "n_models": (5, 10, 15), "grace_period": (50
 _ENSEMBLE_GRID: Grid = {**_RATES, "variant": ("river", "paper")}
 
 
-def make_strategy(name: str, *, on_new_labels: OnNewLabels = "error", **parameters: Any) -> StreamClassifier:
+def make_strategy(name: str, *, on_new_labels: OnNewLabels = "error", **parameters: object) -> StreamClassifier:
     """Return a new, configured estimator.
 
     Parameters
@@ -156,10 +156,10 @@ def _nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else "."
 
 
-def _of(name: str, **fixed: Any) -> Build:
+def _of(name: str, **fixed: object) -> Build:
     """Return what builds a learner of this package, with parameters of the strategy that differ from its defaults."""
 
-    def build(**parameters: Any) -> StreamClassifier:
+    def build(**parameters: object) -> StreamClassifier:
         from estimators import _learners
 
         learner: StreamClassifier = getattr(_learners, name)(**(fixed | parameters))
@@ -178,7 +178,7 @@ _targeted = _of("OnlineNeuralClassifier", targeted_loss="signature")
 _hidden = _of("OnlineNeuralClassifier", targeted_loss="signature", hidden_units=200)
 
 
-def _replaying(reservoir: str | None = None, *, fifo: bool = False, **fixed: Any) -> Build:
+def _replaying(reservoir: str | None = None, *, fifo: bool = False, **fixed: object) -> Build:
     """Return what builds a network with memories: a kind of reservoir, the latest rows, or both."""
 
     def build(
@@ -186,7 +186,7 @@ def _replaying(reservoir: str | None = None, *, fifo: bool = False, **fixed: Any
         reservoir_draws: int = 5,
         fifo_size: int = 1000,
         fifo_draws: int = 5,
-        **network: Any,
+        **network: object,
     ) -> StreamClassifier:
         memories: dict[str, Any] = {}
         if reservoir is not None:
@@ -198,11 +198,11 @@ def _replaying(reservoir: str | None = None, *, fifo: bool = False, **fixed: Any
     return build
 
 
-def _gdumb(size: int = 2000, epochs: int = 10, **network: Any) -> StreamClassifier:
+def _gdumb(size: int = 2000, epochs: int = 10, **network: object) -> StreamClassifier:
     return _of("GDumbClassifier")(estimator=_hidden(**network), size=size, epochs=epochs)
 
 
-def _goowe(chunk_size: int = 100, n_members: int = 10, **tree: Any) -> StreamClassifier:
+def _goowe(chunk_size: int = 100, n_members: int = 10, **tree: object) -> StreamClassifier:
     trees = _around("BinaryRelevance", "HoeffdingTreeClassifier")(**tree)
     return _of("GOOWEMLClassifier")(estimator=trees, chunk_size=chunk_size, n_members=n_members)
 

@@ -1,11 +1,10 @@
 """Division and means with one convention: undefined values are NaN, and a mean leaves NaN out."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
-from metrics._typing import Array, Floats
+from metrics._typing import Array, Floats, Score
 
 
 def divide(numerator: Array, denominator: Array, *, zero_division: float = np.nan) -> Floats:
@@ -15,7 +14,7 @@ def divide(numerator: Array, denominator: Array, *, zero_division: float = np.na
     return result
 
 
-def nan_mean(values: Floats) -> Any:
+def nan_mean(values: Floats) -> Score:
     """Average the defined values along the last axis; NaN where no value is defined."""
     defined = ~np.isnan(values)
     return divide(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1))[()]

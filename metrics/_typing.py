@@ -8,6 +8,8 @@ from scipy import sparse
 
 Array: TypeAlias = NDArray[Any]
 Floats: TypeAlias = NDArray[np.float64]
+# a float, or an array of floats: that depends on values of arguments, so that type checkers accept both
+Score: TypeAlias = Any
 # a table of 0 and 1 as users pass it, and as the functions read it
 LabelMatrix: TypeAlias = "ArrayLike | sparse.csr_array[Any] | sparse.csr_matrix[Any]"
 Indicator: TypeAlias = "Array | sparse.csr_array[Any]"

@@ -22,7 +22,7 @@ def pragma(
     *,
     importance: float | Mapping[Any, float] = 1.0,
     compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
-    labels: Collection[Any] | None = None,
+    labels: Collection[Hashable] | None = None,
     local: LocalLoss | None = None,
     label_mask: ArrayLike | None = None,
 ) -> float:
@@ -149,7 +149,7 @@ def _rates(
     return classes, divide(hits, n_true), divide(hits, n_pred, zero_division=0.0)
 
 
-def _class_counts(y_true: Array, y_pred: Array) -> tuple[list[Hashable], Any, Any, Any]:
+def _class_counts(y_true: Array, y_pred: Array) -> tuple[list[Hashable], Array, Array, Array]:
     if y_true.shape != y_pred.shape or y_true.size == 0:
         raise ValueError(
             f"y_true and y_pred must have the same shape and not be empty. "
@@ -169,14 +169,14 @@ def _class_counts(y_true: Array, y_pred: Array) -> tuple[list[Hashable], Any, An
 
 
 def _taking_part(
-    classes: list[Hashable], recall: Floats, precision: Floats, labels: Collection[Any] | None
+    classes: list[Hashable], recall: Floats, precision: Floats, labels: Collection[Hashable] | None
 ) -> list[tuple[Hashable, float, float]]:
     wanted = set(classes if labels is None else labels)
     rates = zip(classes, recall.tolist(), precision.tolist(), strict=True)
     return [(name, r, p) for name, r, p in rates if name in wanted and not np.isnan(r)]
 
 
-def _per_class(value: Any, option: str, check: Callable[[Any, str], T]) -> Callable[[Hashable], T]:
+def _per_class(value: object, option: str, check: Callable[[Any, str], T]) -> Callable[[Hashable], T]:
     """Return a look-up of checked values; a mapping is checked as a whole, so that no mistake goes unnoticed."""
     if not isinstance(value, Mapping):
         common = check(value, "")
@@ -191,7 +191,7 @@ def _per_class(value: Any, option: str, check: Callable[[Any, str], T]) -> Calla
     return look_up
 
 
-def _check_importance(value: Any, whose: str) -> float:
+def _check_importance(value: object, whose: str) -> float:
     if not isinstance(value, int | float | np.number) or not np.isfinite(value) or value <= 0:
         raise ValueError(f"importance must be a finite number greater than 0. Got {value!r}{whose} instead.")
     return float(value)
@@ -203,7 +203,7 @@ def _plane_of(value: Any, whose: str) -> tuple[float, float]:
     return pragma_plane(_check_share(value[0], "x", whose), _check_share(value[1], "y", whose))
 
 
-def _check_share(value: Any, name: str, whose: str = "") -> float:
+def _check_share(value: object, name: str, whose: str = "") -> float:
     if not isinstance(value, int | float | np.number) or not 0 <= value < 1:
         raise ValueError(f"{name} must be in [0, 1). Got {value!r}{whose} instead.")
     return float(value)

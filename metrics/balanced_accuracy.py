@@ -1,12 +1,12 @@
 """Balanced accuracy of predicted labels, with conventions for labels that have one class only."""
 
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics._means import divide, nan_mean
-from metrics._typing import LabelMatrix
+from metrics._typing import LabelMatrix, Score
 from metrics._validation import require_choice
 from metrics.counts import LabelCounts, label_counts
 
@@ -57,7 +57,7 @@ def ba_macro(
     return float(ba_macro_from_counts(label_counts(y_true, y_pred, label_mask=label_mask), one_class=one_class))
 
 
-def ba_macro_from_counts(counts: LabelCounts, *, one_class: OneClass = "skip") -> Any:
+def ba_macro_from_counts(counts: LabelCounts, *, one_class: OneClass = "skip") -> Score:
     """Average balanced accuracy over labels from counts; higher is better.
 
     Parameters

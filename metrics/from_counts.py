@@ -1,10 +1,11 @@
 """Metrics of label decisions from per-label counts: one number, or a whole curve at once from stacked counts."""
 
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from metrics._means import divide, nan_mean
+from metrics._typing import Array, Score
 from metrics._validation import check_zero_division, require_choice
 from metrics.counts import LabelCounts
 
@@ -13,7 +14,7 @@ CountAverage: TypeAlias = Literal["micro", "macro"] | None
 Ratio: TypeAlias = Literal["precision", "recall", "f1", "jaccard"]
 
 
-def hamming_loss_from_counts(counts: LabelCounts) -> Any:
+def hamming_loss_from_counts(counts: LabelCounts) -> Score:
     """Share of wrong cells, from counts; lower is better.
 
     Parameters
@@ -36,7 +37,7 @@ def hamming_loss_from_counts(counts: LabelCounts) -> Any:
     return divide(wrong, _cells(counts).sum(axis=-1))[()]
 
 
-def jaccard_from_counts(counts: LabelCounts, *, average: CountAverage = "macro", zero_division: float = 0.0) -> Any:
+def jaccard_from_counts(counts: LabelCounts, *, average: CountAverage = "macro", zero_division: float = 0.0) -> Score:
     """Labels right over labels true or predicted, from counts; higher is better.
 
     Parameters
@@ -67,7 +68,7 @@ def jaccard_from_counts(counts: LabelCounts, *, average: CountAverage = "macro",
     return ratio_from_counts("jaccard", counts, average, zero_division)
 
 
-def precision_from_counts(counts: LabelCounts, *, average: CountAverage = "macro", zero_division: float = 0.0) -> Any:
+def precision_from_counts(counts: LabelCounts, *, average: CountAverage = "macro", zero_division: float = 0.0) -> Score:
     """Share of predicted labels that are true, from counts; higher is better.
 
     Parameters
@@ -98,7 +99,7 @@ def precision_from_counts(counts: LabelCounts, *, average: CountAverage = "macro
     return ratio_from_counts("precision", counts, average, zero_division)
 
 
-def recall_from_counts(counts: LabelCounts, *, average: CountAverage = "macro", zero_division: float = 0.0) -> Any:
+def recall_from_counts(counts: LabelCounts, *, average: CountAverage = "macro", zero_division: float = 0.0) -> Score:
     """Share of true labels that are predicted, from counts; higher is better.
 
     Parameters
@@ -129,7 +130,7 @@ def recall_from_counts(counts: LabelCounts, *, average: CountAverage = "macro", 
     return ratio_from_counts("recall", counts, average, zero_division)
 
 
-def f1_from_counts(counts: LabelCounts, *, average: CountAverage = "macro", zero_division: float = 0.0) -> Any:
+def f1_from_counts(counts: LabelCounts, *, average: CountAverage = "macro", zero_division: float = 0.0) -> Score:
     """Harmonic mean of precision and recall, from counts; higher is better.
 
     Parameters
@@ -160,7 +161,7 @@ def f1_from_counts(counts: LabelCounts, *, average: CountAverage = "macro", zero
     return ratio_from_counts("f1", counts, average, zero_division)
 
 
-def ratio_from_counts(name: Ratio, counts: LabelCounts, average: CountAverage, zero_division: float) -> Any:
+def ratio_from_counts(name: Ratio, counts: LabelCounts, average: CountAverage, zero_division: float) -> Score:
     """Compute the ratio of this name; a label without any cell is NaN and left out of means."""
     require_choice(average, "average", ("micro", "macro", None))
     undefined = check_zero_division(zero_division)
@@ -177,5 +178,5 @@ def ratio_from_counts(name: Ratio, counts: LabelCounts, average: CountAverage, z
     return nan_mean(values) if average == "macro" else values[()]
 
 
-def _cells(counts: LabelCounts) -> Any:
+def _cells(counts: LabelCounts) -> Array:
     return counts.tp + counts.fp + counts.fn + counts.tn

@@ -5,14 +5,14 @@ means over labels (and is NaN where labels are returned one by one), a row witho
 A mean over no value is NaN. 0 / 0 is `zero_division`, as in scikit-learn but without a warning.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 from numpy.typing import ArrayLike
 
 from metrics import from_counts
 from metrics._means import mean_of_blocks
 from metrics._overlap import row_overlaps
-from metrics._typing import LabelMatrix
+from metrics._typing import LabelMatrix, Score
 from metrics._validation import require_choice
 from metrics.counts import counts_of, label_counts
 from metrics.from_counts import Average, Ratio
@@ -115,7 +115,7 @@ def jaccard(
     label_mask: ArrayLike | None = None,
     average: Average = "samples",
     zero_division: float = 0.0,
-) -> Any:
+) -> Score:
     """Labels right over labels true or predicted; higher is better.
 
     Parameters
@@ -163,7 +163,7 @@ def precision(
     label_mask: ArrayLike | None = None,
     average: Average = "samples",
     zero_division: float = 0.0,
-) -> Any:
+) -> Score:
     """Share of predicted labels that are true; higher is better.
 
     Parameters
@@ -210,7 +210,7 @@ def recall(
     label_mask: ArrayLike | None = None,
     average: Average = "samples",
     zero_division: float = 0.0,
-) -> Any:
+) -> Score:
     """Share of true labels that are predicted; higher is better.
 
     Parameters
@@ -257,7 +257,7 @@ def f1(
     label_mask: ArrayLike | None = None,
     average: Average = "samples",
     zero_division: float = 0.0,
-) -> Any:
+) -> Score:
     """Harmonic mean of precision and recall; higher is better.
 
     Parameters
@@ -305,7 +305,7 @@ def _decide(
     label_mask: ArrayLike | None,
     average: Average,
     zero_division: float,
-) -> Any:
+) -> Score:
     require_choice(average, "average", ("samples", "micro", "macro", None))
     if average != "samples":
         counts = label_counts(y_true, y_pred, label_mask=label_mask)

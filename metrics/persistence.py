@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics._blocks import read_indicator, read_mask, row_blocks
 from metrics._means import divide, nan_mean
-from metrics._typing import Floats, Indicator, LabelMatrix
+from metrics._typing import Floats, Indicator, LabelMatrix, Score
 from metrics._validation import check_indicator, check_same_shape, check_truth, require_choice
 
 
@@ -90,7 +90,7 @@ def kappa_temporal(
     *,
     label_mask: ArrayLike | None = None,
     average: Literal["subset", "macro"] | None = "subset",
-) -> Any:
+) -> Score:
     """Accuracy beyond that of repeating the last labels; higher is better.
 
     Parameters

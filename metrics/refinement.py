@@ -1,7 +1,7 @@
 """A similarity of label sets under a hierarchy that never rewards a learner for stopping at the superclass."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics._blocks import read_indicator, row_blocks
 from metrics._label_trees import edges
 from metrics._means import divide, mean_of_blocks, nan_mean
-from metrics._typing import Floats, LabelMatrix
+from metrics._typing import Array, Floats, LabelMatrix
 from metrics._validation import check_indicator, check_same_shape, check_truth
 
 Columns = NDArray[np.intp]
@@ -131,7 +131,7 @@ def _similarity(t: NDArray[np.uint8], p: NDArray[np.uint8], trees: _Trees) -> Fl
     """Return for each row the mean similarity of the trees it touches."""
     place = (np.arange(len(t))[:, None] * t.shape[1] + trees.top).ravel()
 
-    def weigh(cells: NDArray[np.uint8]) -> Any:
+    def weigh(cells: NDArray[np.uint8]) -> Array:
         weights = np.multiply(cells, trees.weight).ravel()
         return np.bincount(place, weights, minlength=cells.size).reshape(cells.shape)
 

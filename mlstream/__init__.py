@@ -3,10 +3,16 @@
 Names are imported when they are first used, so that ``mlstream --help`` starts at once.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from mlstream._version import __version__ as __version__
+from estimators.contract.old_names import OldNames as _OldNames
+from mlstream._support.old_names import MOVED as _MOVED
+from mlstream._support.version import __version__ as __version__
+
+# First: another thread may already import a module of this package.
+sys.meta_path.append(_OldNames(_MOVED))
 
 if TYPE_CHECKING:
     from mlstream.campaign.campaign import run_campaign

@@ -14,6 +14,7 @@ import pytest
 import estimators
 import metrics
 import mlstream
+from tools.house import House, internal_with_sections
 
 # Where the packages are imported from.
 ROOT = Path(mlstream.__file__).parents[1]
@@ -132,113 +133,9 @@ def test_missing_and_unknown_names_are_found(code, title):
         assert (given == names) == (entry == "a, b")
 
 
-DEFINITION = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-TITLES = "Parameters|Other Parameters|Attributes|Methods|Returns|Yields|Raises|Warns|See Also|Notes|References|Examples"
-SECTION = re.compile(rf"^ *({TITLES})\n *-{{3,}}$", re.MULTILINE)
 # Names that no `__all__` lists, but users read about, and where.
 SHOWN = {"estimators.detectors.make_detector": "docs/api/drift.rst"}
 
-# A module, and a name in it.
-Place = tuple[str, str]
-
-
-def imports(trees: dict[str, ast.Module]) -> dict[Place, Place]:
-    """Return where the names come from that modules import with ``from``, also under TYPE_CHECKING."""
-    nodes = [(module, node) for module, tree in trees.items() for node in ast.walk(tree)]
-    return {
-        (module, alias.asname or alias.name): (node.module, alias.name)
-        for module, node in nodes
-        if isinstance(node, ast.ImportFrom) and node.module
-        for alias in node.names
-    }
-
-
-def exports(trees: dict[str, ast.Module]) -> set[Place]:
-    """Return the names that modules list in an `__all__`."""
-    assigned = [(module, node) for module, tree in trees.items() for node in tree.body if isinstance(node, ast.Assign)]
-    lists = [(module, node.value) for module, node in assigned if ast.unparse(node.targets[0]) == "__all__"]
-    return {(module, name) for module, names in lists for name in ast.literal_eval(names)}
-
-
-def definitions(node: ast.AST) -> Iterator[DEFINITION]:
-    """Yield the functions and classes in a node that are not inside another one."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, DEFINITION):
-            yield child
-        else:
-            yield from definitions(child)
-
-
-def sections(node: DEFINITION, place: str, *, public: bool, methods: bool) -> Iterator[str]:
-    """Yield the places of a node and of those in it that have sections, unless they are public."""
-    if not public and SECTION.search(ast.get_docstring(node) or ""):
-        yield place
-    for child in definitions(node):
-        shown = methods and isinstance(node, ast.ClassDef) and not re.match("_(?!_init__$)", child.name)
-        yield from sections(child, f"{place}.{child.name}", public=shown, methods=shown)
-
-
-def internal_sections(sources: dict[str, str]) -> set[str]:
-    """Return the functions, classes and methods that have sections though no `__all__` exports them.
-
-    The public methods of an exported class are exported, those that it inherits included.
-    """
-    trees = {module: ast.parse(source) for module, source in sources.items()}
-    nodes = {(module, node.name): node for module, tree in trees.items() for node in definitions(tree)}
-    origins = {place: origin for place, origin in imports(trees).items() if place not in nodes}
-
-    def follow(place: Place) -> Place:
-        seen = set()
-        while place in origins and place not in seen:
-            seen.add(place)
-            place = origins[place]
-        return place
-
-    exported = set(map(follow, exports(trees)))
-    lineages = list(exported)
-    for place in lineages:
-        bases = getattr(nodes.get(place), "bases", [])
-        lineages += [follow((place[0], base.id)) for base in bases if isinstance(base, ast.Name)]
-    return {
-        found
-        for place, node in nodes.items()
-        for found in sections(node, ".".join(place), public=place in exported, methods=place in lineages)
-    }
-
-
-def module_of(file: Path) -> str:
-    """Return the name of the module that a file holds."""
-    return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-
 
 def test_only_public_names_have_sections():
-    texts = {file: file.read_text(encoding="utf-8") for package in PACKAGES for file in package.rglob("*.py")}
-    # To parse all files would take seconds.
-    sources = {module_of(file): text for file, text in texts.items() if "__all__" in text or SECTION.search(text)}
-    assert internal_sections(sources) == set(SHOWN)
-
-
-def test_sections_of_names_that_are_not_public_are_found():
-    words = '"""Do.\n\n{0}Returns\n{0}-------\n{0}int\n{0}"""\n'
-    body, deeper = words.format("    "), words.format(" " * 8)
-
-    def function(name: str) -> str:
-        return f"def {name}():\n    {body}"
-
-    def method(name: str) -> str:
-        return f"    def {name}(self):\n        {deeper}"
-
-    sources = {
-        "package": "if TYPE_CHECKING:\n    from package.home import shown, Shown as C\n__all__ = ['shown', 'C']",
-        "package.home": f"from package.base import Base\n{function('shown')}{function('hidden')}"
-        f"class Shown(Base):\n    {body}{method('__init__')}{method('method')}{method('_method')}",
-        "package.base": f"class Base:\n    {body}{method('inherited')}{method('_inherited')}"
-        f"class Other:\n{method('method')}",
-    }
-    assert internal_sections(sources) == {
-        "package.home.hidden",
-        "package.home.Shown._method",
-        "package.base.Base",
-        "package.base.Base._inherited",
-        "package.base.Other.method",
-    }
+    assert set(internal_with_sections(House(ROOT))) == set(SHOWN)

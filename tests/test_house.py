@@ -159,7 +159,13 @@ def test_internal_names_with_numpydoc_sections(count):
         def hidden():
             'DOC'
 
-        class Shown:
+        class Base:
+            def inherited(self):
+                'DOC'
+            def _inherited(self):
+                'DOC'
+
+        class Shown(Base):
             'DOC'
             def method(self):
                 'DOC'
@@ -170,8 +176,8 @@ def test_internal_names_with_numpydoc_sections(count):
             'Notes are no section.'
     """.replace("DOC", r"Do this.\n\nReturns\n-------\nint")
     face = "from metrics.a import shown as public, Shown\n\n__all__ = ['Shown', 'public']\n"
-    # inner, hidden and _helper
-    assert count({"metrics/__init__.py": face, "metrics/a.py": code})["internal names with numpydoc sections"] == 3
+    # inner, hidden, _inherited and _helper
+    assert count({"metrics/__init__.py": face, "metrics/a.py": code})["internal names with numpydoc sections"] == 4
 
 
 def test_the_table_compares_with_the_last_release_and_limits_fail(count, tmp_path, capsys, monkeypatch):

@@ -6,12 +6,12 @@ import sys
 import pytest
 import typer
 
+from mlstream.analysis.score_info import SCORE_HEADINGS
 from mlstream.cli import app
 from mlstream.evaluation.label_space import _DEFAULTS
 from mlstream.generators import SCENARIOS
 from mlstream.reporting.detection_tables import DETECTION_HEADINGS
 from mlstream.reporting.report import report
-from mlstream.reporting.score_info import SCORE_HEADINGS
 from tests.loops import check_all
 from tests.mlstream.cli.commands import invoke
 from tests.mlstream.records.run_records import write_campaign

@@ -12,7 +12,7 @@ import json
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +29,9 @@ Figures = dict[str, float]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 _BRANCHES = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.Assert, ast.match_case)
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+# A module, and a name in it.
+_Place = tuple[str, str]
 _SECTION = re.compile(r"^[A-Z][A-Za-z ]+\n-{3,}$", re.MULTILINE)
 
 
@@ -184,10 +187,44 @@ def _has_circle(graph: Mapping[str, set[str]]) -> bool:
 
 
 def internal_with_sections(house: House) -> Iterator[str]:
-    """Yield functions, classes and methods with numpydoc sections that no `__all__` makes public."""
-    public = {_home(house, name, each) for name, module in house.modules.items() for each in _names_of_all(module)}
-    for name, module in house.modules.items():
-        yield from _with_sections(module.tree, name, lambda each, name=name: (name, each) in public)
+    """Yield functions, classes and methods with numpydoc sections that no `__all__` makes public.
+
+    The public methods of an exported class are public, those that it inherits included.
+    """
+    nodes = {(name, node.name): node for name, module in house.modules.items() for node in _definitions(module.tree)}
+    origins = {place: origin for place, origin in _origins(house).items() if place not in nodes}
+
+    def follow(place: _Place) -> _Place:
+        seen = {place}
+        while (origin := origins.get(place, place)) not in seen:
+            seen.add(origin)
+            place = origin
+        return place
+
+    exported = {follow((name, each)) for name, module in house.modules.items() for each in _names_of_all(module)}
+    lineages = list(exported)
+    for place in lineages:
+        bases = getattr(nodes.get(place), "bases", [])
+        lineages += [follow((place[0], base.id)) for base in bases if isinstance(base, ast.Name)]
+    for place, node in nodes.items():
+        yield from _with_sections(node, ".".join(place), public=place in exported, methods=place in lineages)
+
+
+def _definitions(parent: ast.AST) -> Iterator[_Definition]:
+    """Yield functions and classes that are not inside another one, those below an `if` included."""
+    for node in ast.iter_child_nodes(parent):
+        yield from [node] if isinstance(node, (ast.ClassDef, *FUNCTIONS)) else _definitions(node)
+
+
+def _origins(house: House) -> dict[_Place, _Place]:
+    """Return where the names come from that modules import with ``from``, also under TYPE_CHECKING."""
+    return {
+        (name, alias.asname or alias.name): (node.module, alias.name)
+        for name, module in house.modules.items()
+        for node in module.nodes
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
 
 
 def _names_of_all(module: Module) -> list[str]:
@@ -195,23 +232,12 @@ def _names_of_all(module: Module) -> list[str]:
     return [part.value for node in lists for part in ast.walk(node) if isinstance(part, ast.Constant)]
 
 
-def _home(house: House, module: str, name: str) -> tuple[str, str]:
-    """Return the module that defines a name, and its name there."""
-    if module in house.modules and name not in {getattr(node, "name", "") for node in house.modules[module].tree.body}:
-        froms = [node for node in house.modules[module].nodes if isinstance(node, ast.ImportFrom) and node.module]
-        origins = {each.asname or each.name: (node.module, each.name) for node in froms for each in node.names}
-        return _home(house, *origins[name]) if name in origins else (module, name)
-    return module, name
-
-
-def _with_sections(parent: ast.AST, prefix: str, is_public: Callable[[str], bool]) -> Iterator[str]:
-    for node in parent.body:
-        if isinstance(node, (ast.ClassDef, *FUNCTIONS)):
-            public, name = is_public(node.name), f"{prefix}.{node.name}"
-            if not public and _SECTION.search(ast.get_docstring(node) or ""):
-                yield name
-            is_public_class = public and isinstance(node, ast.ClassDef)
-            yield from _with_sections(node, name, lambda each, public=is_public_class: public and each[0] != "_")
+def _with_sections(node: _Definition, place: str, *, public: bool, methods: bool) -> Iterator[str]:
+    if not public and _SECTION.search(ast.get_docstring(node) or ""):
+        yield place
+    for child in _definitions(node):
+        shown = methods and isinstance(node, ast.ClassDef) and not re.match("_(?!_init__$)", child.name)
+        yield from _with_sections(child, f"{place}.{child.name}", public=shown, methods=shown)
 
 
 def count(root: Path) -> Figures:

@@ -16,10 +16,10 @@ from benchmarks.learner_ranks.decision_rules import RULES, Floats, Thresholds, d
 from metrics import LabelCounts, label_counts, stack_counts
 from metrics.named import find_metrics
 from mlstream import Dataset, Stream
+from mlstream.evaluation.held_out import count_known, pooled_ba_macro
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view
 from mlstream.evaluation.learner_base import Learner
 from mlstream.evaluation.learners import adapt, adapt_to_stream, fresh
-from mlstream.evaluation.pools import count_known, pooled_ba_macro
 from mlstream.evaluation.predictions import Predictions, join_predictions
 from mlstream.evaluation.prequential import PrequentialScorer, plan_curves
 from mlstream.evaluation.resources import ResourceMeter

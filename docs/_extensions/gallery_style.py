@@ -5,7 +5,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 from cycler import cycler
 
-from mlstream.drawing.styles import PAPER_COLOURS
+from mlstream.plotting.styles import PAPER_COLOURS
 
 
 def reset(gallery_conf: dict[str, Any], path: str) -> None:  # noqa: ARG001 - sphinx-gallery passes both

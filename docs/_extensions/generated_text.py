@@ -10,8 +10,8 @@ from report_columns import describe_columns
 from soak_totals import describe_soak
 from sphinx.util.docutils import SphinxDirective
 
+from mlstream.analysis.score_info import SCORE_HEADINGS
 from mlstream.reporting.detection_tables import DETECTION_HEADINGS
-from mlstream.reporting.score_info import SCORE_HEADINGS
 
 TEXTS = {
     "commands": describe_commands,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from mlstream.reporting.score_info import Heading
+from mlstream.analysis.score_info import Heading
 
 _DIRECTIONS = {"higher": "Higher is better.", "lower": "Lower is better.", "neither": "Neither direction is better."}
 

@@ -8,25 +8,32 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import Any, ClassVar, TypeAlias
+from types import FunctionType
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVarTuple
 
 import llvmlite
 import llvmlite.ir
 import numba
 import numpy as np
+from llvmlite.ir import IRBuilder, Value
 from numba import int64, types, uint64
 from numba.core import cgutils, event
+from numba.core.base import BaseContext
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.compiler import CompileResult
+from numba.core.typing import BaseContext as TypingContext
+from numba.core.typing import Signature
 from numba.experimental import structref
 from numba.extending import intrinsic
 
 from estimators._kernels.cache import KERNELS, Folder, hash_sources, need_place, open_folder
 from estimators._kernels.parts import PartCompiler, share_among_integers
-from estimators._kernels.prebuilt import Prebuilt, describe, find_prebuilt
+from estimators._kernels.prebuilt import Needs, Prebuilt, describe, find_prebuilt
 from estimators._kernels.watching import CompilationWatcher, InterruptHolder, hold_forks
+from estimators._typing import Kernel, Parameters, Result
 
 __all__ = [
     "BUILD",
@@ -53,6 +60,10 @@ __all__ = [
 ]
 
 Options: TypeAlias = dict[str, Any]
+Arguments = TypeVarTuple("Arguments")
+
+# what an intrinsic returns: its signature, and a function that writes its code
+Typed: TypeAlias = tuple[Signature, Callable[..., Value]]
 
 _COMMON: Options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
@@ -86,14 +97,16 @@ FUSED: Options = {"fastmath": {"contract"}}
 _SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX", "USING_SVML")
 
 
-def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+def njit(
+    *, cache: bool = False, **options: object
+) -> Callable[[Callable[Parameters, Result]], Kernel[Parameters, Result]]:
     """Compile a kernel as `numba.njit` does, and keep what was compiled in the one folder of all kernels.
 
     Numba's own cache looks at the file of the function only: it would keep machine code that holds an older version of
     a kernel from another file. And it would compile a function again for each constant that compiled code passes to it.
     """
 
-    def compiled(function: Callable[..., Any]) -> Any:
+    def compiled(function: Callable[Parameters, Result]) -> Kernel[Parameters, Result]:
         dispatcher = numba.njit(**options)(function)
         if numba.config.DISABLE_JIT:
             return dispatcher
@@ -129,7 +142,7 @@ def _settings() -> list[str]:
     return [f"{name} {getattr(numba.config, name)}" for name in _SETTINGS]
 
 
-def needs() -> dict[str, Any]:
+def needs() -> Needs:
     """Return what must be equal here and where kernels were compiled that are to be loaded here."""
     return describe(hash_sources(), [*_versions(), *_settings()])
 
@@ -142,13 +155,13 @@ def _prebuilt() -> Prebuilt | None:
 class _Locator:
     """The place of a kernel on disk, as Numba asks for it."""
 
-    def __init__(self, function: Any, file: str) -> None:
+    def __init__(self, function: FunctionType, file: str) -> None:
         self._py_file = file
         # Numba's names of files hold the last part of a module's name only
         self._home = f"{function.__module__.rpartition('.')[0]}-{function.__code__.co_firstlineno}"
 
     @classmethod
-    def from_function(cls, function: Any, file: str) -> _Locator:
+    def from_function(cls, function: FunctionType, file: str) -> _Locator:
         return cls(function, file)
 
     def ensure_cache_path(self) -> None:
@@ -175,13 +188,13 @@ class _KernelCache(FunctionCache):  # type: ignore[misc, unused-ignore]
 
     _impl_class = _Implementation
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: Signature, target_context: BaseContext) -> CompileResult | None:
         """Load what was compiled, here or elsewhere; None if it was not, or if what is there cannot be read."""
         folder = _folder()
         found = None if folder is None else self._load_own(folder, sig, target_context)
         return self._load_prebuilt(sig, target_context) if found is None else found
 
-    def _load_own(self, folder: Folder, sig: Any, target_context: Any) -> Any:
+    def _load_own(self, folder: Folder, sig: Signature, target_context: BaseContext) -> CompileResult | None:
         with suppress(OSError):
             try:
                 return super().load_overload(sig, target_context)
@@ -190,14 +203,14 @@ class _KernelCache(FunctionCache):  # type: ignore[misc, unused-ignore]
                     self.flush()
         return None
 
-    def _load_prebuilt(self, sig: Any, target_context: Any) -> Any:
+    def _load_prebuilt(self, sig: Signature, target_context: BaseContext) -> CompileResult | None:
         prebuilt = _prebuilt()
         if prebuilt is None:
             return None
         target_context.refresh()
         return prebuilt.load(self, self._index_key(sig, target_context.codegen()), target_context)
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: Signature, data: CompileResult) -> None:
         """Keep what was compiled, unless sources changed since this process began, or the disk is full."""
         folder = _folder()
         if folder is None:
@@ -212,7 +225,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc, unused-ignore]
             )
 
 
-class Direct:
+class Direct(Generic[*Arguments, Result]):
     """A compiled function that is given arguments of the same types, arrays contiguous, at every call.
 
     Numba looks at all arguments to choose among the compilations of a function, which takes several times as long as
@@ -225,18 +238,18 @@ class Direct:
         What `njit` returned.
     """
 
-    def __init__(self, function: Any) -> None:
-        self._function = function
-        self._compiled: Callable[..., Any] | None = None
+    def __init__(self, function: Callable[[*Arguments], Result]) -> None:
+        self._function: Any = function
+        self._compiled: Callable[[*Arguments], Result] | None = None
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: *Arguments) -> Result:
         """Call the function."""
         if self._compiled is None:
             self._compiled = self._function.compile(tuple(_writable(numba.typeof(one)) for one in arguments))
         return self._compiled(*arguments)
 
 
-def _writable(kind: Any) -> Any:
+def _writable(kind: types.Type) -> types.Type:
     """Return the type of an array, or of a tuple with arrays, that may be written to."""
     if isinstance(kind, types.BaseTuple):
         return types.BaseTuple.from_types(
@@ -246,27 +259,27 @@ def _writable(kind: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
-def unowned_views(typingctx: Any, owned: Any) -> Any:  # noqa: ARG001 - Numba's signature
+def unowned_views(typingctx: TypingContext, owned: types.Type) -> Typed:  # noqa: ARG001 - Numba's signature
     """Return the same array, or tuple with the same arrays, without an owner, to be used only while its owner lives.
 
     Numba counts a reference to each array at every call of a compiled function, atomically; where calls take
     nanoseconds, that is a third of the time.
     """
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context: BaseContext, builder: IRBuilder, signature: Signature, args: Sequence[Value]) -> Value:
         return _disowned(context, builder, signature.args[0], args[0])
 
     return owned(owned), codegen
 
 
 @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
-def call_at(typingctx: Any, address: Any, x: Any, y: Any) -> Any:  # noqa: ARG001 - Numba's signature
+def call_at(typingctx: TypingContext, address: types.Type, x: types.Type, y: types.Type) -> Typed:  # noqa: ARG001 - Numba's signature
     """Call the function at an address that takes two doubles and returns one, as `ctypes` makes of a Python function.
 
     The address is an argument: one compilation, kept on disk, does for all functions.
     """
 
-    def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+    def codegen(context: BaseContext, builder: IRBuilder, _signature: Signature, args: Sequence[Value]) -> Value:
         double = context.get_value_type(types.float64)
         function = llvmlite.ir.FunctionType(double, [double, double])
         return builder.call(builder.inttoptr(args[0], function.as_pointer()), args[1:])
@@ -275,10 +288,10 @@ def call_at(typingctx: Any, address: Any, x: Any, y: Any) -> Any:  # noqa: ARG00
 
 
 @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
-def multiply(typingctx: Any, a: Any, b: Any) -> Any:  # noqa: ARG001 - Numba's signature
+def multiply(typingctx: TypingContext, a: types.Type, b: types.Type) -> Typed:  # noqa: ARG001 - Numba's signature
     """Multiply two unsigned 64-bit integers into the high and the low half of 128 bits."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context: BaseContext, builder: IRBuilder, signature: Signature, args: Sequence[Value]) -> Value:
         half, whole = (llvmlite.ir.IntType(n_bits) for n_bits in (64, 128))
         product = builder.mul(*(builder.zext(factor, whole) for factor in args))
         parts = [builder.trunc(word, half) for word in (builder.lshr(product, whole(64)), product)]
@@ -288,16 +301,16 @@ def multiply(typingctx: Any, a: Any, b: Any) -> Any:  # noqa: ARG001 - Numba's s
 
 
 @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
-def leading_zeros(typingctx: Any, value: Any) -> Any:  # noqa: ARG001 - Numba's signature
+def leading_zeros(typingctx: TypingContext, value: types.Type) -> Typed:  # noqa: ARG001 - Numba's signature
     """Count the zeros before the first bit of an unsigned 64-bit integer that is set."""
 
-    def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:  # noqa: ARG001 - Numba's signature
+    def codegen(context: BaseContext, builder: IRBuilder, _signature: Signature, args: Sequence[Value]) -> Value:  # noqa: ARG001 - Numba's signature
         return builder.ctlz(args[0], llvmlite.ir.IntType(1)(0))
 
     return uint64(uint64), codegen
 
 
-def _disowned(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def _disowned(context: BaseContext, builder: IRBuilder, kind: types.Type, value: Value) -> Value:
     if isinstance(kind, types.BaseTuple):
         parts = zip(kind.types, cgutils.unpack_tuple(builder, value), strict=True)
         return context.make_tuple(builder, kind, [_disowned(context, builder, *part) for part in parts])

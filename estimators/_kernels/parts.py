@@ -8,14 +8,18 @@ kernel runs first. And one compilation serves all integers, constants included.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias
 
-from llvmlite.binding import Linkage
+from llvmlite.binding import Linkage, ModuleRef
 from numba import _dynfunc, types
 from numba.core import typed_passes, untyped_passes
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import register_pass
+from numba.core.codegen import CodeLibrary, JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, StateDict
+from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.typing import BaseContext, Signature
+
+Types: TypeAlias = Sequence[types.Type]
 
 _NO_ADDRESS = 0
 # passes for closures, comprehensions, `with`, `literal_unroll`, parallel loops and such, which no part may have
@@ -35,10 +39,10 @@ _LEFT_OUT = {
 class PartLibrary(JITCodeLibrary):  # type: ignore[misc, unused-ignore]
     """Code that is linked into other code."""
 
-    _linking_libraries: list[Any]
-    _shared_module: Any
+    _linking_libraries: list[CodeLibrary]
+    _shared_module: ModuleRef | None
 
-    def add_linking_library(self, library: Any) -> None:
+    def add_linking_library(self, library: CodeLibrary) -> None:
         """Note what is called, and what that calls, after all callers: LLVM links only what was asked for before."""
         super().add_linking_library(library)
         below = library._linking_libraries if isinstance(library, PartLibrary) else []
@@ -55,7 +59,7 @@ class PartLibrary(JITCodeLibrary):  # type: ignore[misc, unused-ignore]
                 function.linkage = Linkage.linkonce_odr
         self._finalized = True
 
-    def _get_module_for_linking(self) -> Any:
+    def _get_module_for_linking(self) -> ModuleRef:
         """Return the code with all that it calls."""
         if self._shared_module is None:
             whole = self._final_module.clone()
@@ -66,7 +70,7 @@ class PartLibrary(JITCodeLibrary):  # type: ignore[misc, unused-ignore]
             self._shared_module = whole
         return self._shared_module
 
-    def _require_all(self, whole: Any) -> None:
+    def _require_all(self, whole: ModuleRef) -> None:
         """Raise an error if a part that is called was not linked: a call of it would jump to address 0."""
         parts = (library for library in self._linking_libraries if isinstance(library, PartLibrary))
         made = {one.name for library in parts for one in library._final_module.functions if not one.is_declaration}
@@ -81,7 +85,7 @@ class PartRewrites(typed_passes.NopythonRewrites):  # type: ignore[misc, unused-
 
     _name = "part_rewrites"
 
-    def run_pass(self, state: Any) -> bool:
+    def run_pass(self, state: StateDict) -> bool:
         """Fuse operations; return whether the function changed."""
         results = (signature.return_type for signature in state.calltypes.values() if signature is not None)
         return any(isinstance(kind, types.Array) for kind in results) and super().run_pass(state)
@@ -93,7 +97,7 @@ class PartLowering(typed_passes.NativeLowering):  # type: ignore[misc, unused-ig
 
     _name = "part_lowering"
 
-    def run_pass(self, state: Any) -> bool:
+    def run_pass(self, state: StateDict) -> bool:
         """Translate the function, and register it under a name that compiled functions find it by."""
         library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         library.enable_object_caching()
@@ -114,15 +118,15 @@ class RememberedOperators:
     Numba tries all its rules of an operator wherever it occurs, which takes up to a millisecond.
     """
 
-    _signatures: ClassVar[dict[Any, Any]] = {}
+    _signatures: ClassVar[dict[tuple[object, ...], Signature]] = {}
 
-    def __init__(self, rules: Any) -> None:
+    def __init__(self, rules: BaseContext) -> None:
         self._rules = rules
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._rules, name)
 
-    def resolve_function_type(self, function: Any, args: Any, kws: Any) -> Any:
+    def resolve_function_type(self, function: types.Type, args: Types, kws: Mapping[str, types.Type]) -> Signature:
         """Return the signature that a function has for arguments of these types."""
         operator = getattr(function, "typing_key", function)
         if operator is not bool and getattr(operator, "__module__", "") != "_operator":
@@ -136,7 +140,7 @@ class RememberedOperators:
 class PartCompiler(CompilerBase):  # type: ignore[misc, unused-ignore]
     """Numba's compiler of functions without Python objects, for parts."""
 
-    def define_pipelines(self) -> list[Any]:
+    def define_pipelines(self) -> list[PassManager]:
         """Return the one list of passes."""
         self.state.typingctx = RememberedOperators(self.state.typingctx)
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -150,7 +154,7 @@ def share_among_integers(dispatcher: Any) -> Any:
     """Let compiled code call one compilation for integers of all sizes, which become the largest, and for constants."""
     find_template, found = dispatcher.get_call_template, {}
 
-    def find_shared_template(args: Any, kws: Any) -> Any:
+    def find_shared_template(args: Types, kws: Mapping[str, types.Type]) -> object:
         key = tuple(map(_widened, args)), tuple((name, _widened(kind)) for name, kind in kws.items())
         if key not in found:
             found[key] = find_template(key[0], dict(key[1]))
@@ -160,6 +164,6 @@ def share_among_integers(dispatcher: Any) -> Any:
     return dispatcher
 
 
-def _widened(kind: Any) -> Any:
+def _widened(kind: types.Type) -> types.Type:
     kind = types.unliteral(kind)
     return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind

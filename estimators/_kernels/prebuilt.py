@@ -16,10 +16,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import llvmlite.binding
-from numba.core.caching import IndexDataCacheFile
+from numba.core.base import BaseContext
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.compiler import CompileResult
+from numba.core.typing import Signature
+
+# what must be equal where kernels are compiled, and where they are loaded
+Needs: TypeAlias = Mapping[str, object]
 
 PACKAGE = "mlstream_kernels"
 MANIFEST = "manifest.json"
@@ -37,7 +43,9 @@ class Prebuilt:
     stamp: str  # what the kernels' indices are marked with
     target: tuple[str, ...]  # the processor that they were compiled for, in Numba's words
 
-    def load(self, cache: Any, key: Any, target_context: Any) -> Any:
+    def load(
+        self, cache: FunctionCache, key: tuple[Signature, object, object], target_context: BaseContext
+    ) -> CompileResult | None:
         """Return what was compiled of a function for a signature; None if it is not there, or cannot be read.
 
         `key` holds signature, processor, and hashes of the function's code, as Numba makes it; `target_context` is
@@ -52,7 +60,7 @@ class Prebuilt:
         return None if data is None else cache._impl.rebuild(target_context, data)
 
 
-def find_prebuilt(find_needs: Callable[[], Mapping[str, Any]]) -> Prebuilt | None:
+def find_prebuilt(find_needs: Callable[[], Needs]) -> Prebuilt | None:
     """Return the kernels of the package that is installed, if they fit.
 
     `find_needs` returns what `describe` returns here. It reads all sources: it is called only if the package is
@@ -71,13 +79,13 @@ def find_prebuilt(find_needs: Callable[[], Mapping[str, Any]]) -> Prebuilt | Non
         return None
 
 
-def describe(sources: str, versions: Sequence[str]) -> dict[str, Any]:
+def describe(sources: str, versions: Sequence[str]) -> Needs:
     """Return what must be equal where kernels are compiled, and where they are loaded."""
     python = f"{sys.implementation.cache_tag} {platform.python_version()}"
     return {"sources": sources, "versions": list(versions), "python": python, "system": sys.platform}
 
 
-def stamp(needs: Mapping[str, Any]) -> str:
+def stamp(needs: Needs) -> str:
     """Return the mark of the kernels' indices: a hash of what must be equal."""
     return hashlib.sha256(json.dumps(needs, sort_keys=True).encode()).hexdigest()
 

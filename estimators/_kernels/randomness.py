@@ -1,23 +1,21 @@
 """Random numbers inside compiled loops: a state of 64 bits goes in and comes out (SplitMix64, Steele et al. 2014)."""
 
-from typing import Any
-
 import numpy as np
 
 from estimators._kernels.compile import JIT, PART, njit
-from estimators._typing import Array
+from estimators._typing import Array, Integer
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit(**JIT)
-def advance(state: int) -> Any:
+def advance(state: Integer) -> np.uint64:
     """Step to the next state."""
     return np.uint64(state) + GOLDEN
 
 
 @njit(**JIT)
-def uniform(state: int) -> Any:
+def uniform(state: Integer) -> float:
     """Turn a state into a number in [0, 1)."""
     z = np.uint64(state)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -37,7 +35,7 @@ def fill_chances(seed: int, rows: Array, chances: Array) -> None:
 
 
 @njit(**PART)
-def draw_subset(state: int, n: int, subset: Array) -> int:
+def draw_subset(state: Integer, n: int, subset: Array) -> Integer:
     """Draw len(subset) distinct numbers below n, sorted, each subset equally likely, and return the new state.
 
     Every number in turn is taken with the probability that as many as are still wanted fall on it (Knuth's

@@ -9,12 +9,14 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import numba
 from llvmlite.binding.ffi import lib
 from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
 
 from estimators._kernels.cache import require_place
 
@@ -37,7 +39,7 @@ class CompilationWatcher(event.Listener):  # type: ignore[misc, unused-ignore]
         self._depth = 0
         self._collects = False
 
-    def on_start(self, event: Any) -> None:
+    def on_start(self, event: event.Event) -> None:
         """Announce the first kernel of the process, and suspend the collection of garbage."""
         if self._depth == 0:
             self._collects = gc.isenabled()
@@ -45,13 +47,13 @@ class CompilationWatcher(event.Listener):  # type: ignore[misc, unused-ignore]
             self._announce(event.data["dispatcher"])
         self._depth += 1
 
-    def on_end(self, event: Any) -> None:  # noqa: ARG002 - Numba's signature
+    def on_end(self, event: event.Event) -> None:  # noqa: ARG002 - Numba's signature
         """Collect garbage again, if that was so before."""
         self._depth -= 1
         if self._depth == 0 and self._collects:
             gc.enable()
 
-    def _announce(self, dispatcher: Any) -> None:
+    def _announce(self, dispatcher: Dispatcher) -> None:
         module = getattr(getattr(dispatcher, "py_func", None), "__module__", None) or ""
         if module.startswith(self._packages) and not self._announced:
             self._announced = True
@@ -70,7 +72,7 @@ class InterruptHolder(event.Listener):  # type: ignore[misc, unused-ignore]
         self._is_held = False
         self._handler: Any = None
 
-    def on_start(self, event: Any) -> None:  # noqa: ARG002 - Numba's signature
+    def on_start(self, event: event.Event) -> None:  # noqa: ARG002 - Numba's signature
         """Take the place of the handler, if it is one of Python, which only the main thread may do."""
         if threading.current_thread() is not threading.main_thread():
             return
@@ -79,7 +81,7 @@ class InterruptHolder(event.Listener):  # type: ignore[misc, unused-ignore]
             signal.signal(signal.SIGINT, self._hold)
         self._depth += 1
 
-    def on_end(self, event: Any) -> None:  # noqa: ARG002 - Numba's signature
+    def on_end(self, event: event.Event) -> None:  # noqa: ARG002 - Numba's signature
         """Put the handler back, and hand it what was held."""
         if threading.current_thread() is not threading.main_thread():
             return
@@ -96,7 +98,7 @@ class InterruptHolder(event.Listener):  # type: ignore[misc, unused-ignore]
             signal.signal(signal.SIGINT, self._handler)
         self._depth, self._is_held, self._handler = 0, False, None
 
-    def _hold(self, _number: int, _frame: Any) -> None:
+    def _hold(self, _number: int, _frame: FrameType | None) -> None:
         self._is_held = True
 
 
@@ -112,11 +114,11 @@ class _Counter(event.Listener):  # type: ignore[misc, unused-ignore]
     def __init__(self) -> None:
         self.n_compiled = self._depth = 0
 
-    def on_start(self, event: Any) -> None:  # noqa: ARG002 - Numba's signature
+    def on_start(self, event: event.Event) -> None:  # noqa: ARG002 - Numba's signature
         self.n_compiled += self._depth == 0
         self._depth += 1
 
-    def on_end(self, event: Any) -> None:  # noqa: ARG002 - Numba's signature
+    def on_end(self, event: event.Event) -> None:  # noqa: ARG002 - Numba's signature
         self._depth -= 1
 
 

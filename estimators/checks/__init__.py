@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import get_tags
 
+from estimators._typing import StreamEstimator
 from estimators.checks._check_data import (
     Rows,
     failed_first_call,
@@ -49,8 +50,8 @@ Check = Callable[[Any], None]
 
 
 def stream_checks(
-    estimator: Any, *, expected_failed_checks: Mapping[str, str] | None = None
-) -> Iterator[tuple[Any, Check]]:
+    estimator: StreamEstimator, *, expected_failed_checks: Mapping[str, str] | None = None
+) -> Iterator[tuple[StreamEstimator, Check]]:
     """Yield every law of ``partial_fit`` that applies to an estimator, as (estimator, check).
 
     Laws about ``predict_then_fit``, ``label_mask`` and CSR input are yielded only for estimators that have the method,
@@ -98,21 +99,21 @@ def stream_checks(
 
 
 # ----------------------------------------------------------------------- laws
-def check_accumulates_over_calls(estimator: Any) -> None:
+def check_accumulates_over_calls(estimator: StreamEstimator) -> None:
     """Check that learning A then B is not learning B alone."""
     A, B, test = stream().parts(40, 40)
     both = learn(learn(fresh(estimator), A), B)
     require(not same(predictions(both, test), predictions(learn(fresh(estimator), B), test)), "A is forgotten")
 
 
-def check_fit_forgets(estimator: Any) -> None:
+def check_fit_forgets(estimator: StreamEstimator) -> None:
     """Check that ``fit`` on B gives the same estimator whatever was learnt before."""
     A, B, test = stream().parts(40, 40)
     again = learn(fresh(estimator), A).fit(B.X, B.Y)
     require(same(predictions(again, test), predictions(fresh(estimator).fit(B.X, B.Y), test)), "fit remembers")
 
 
-def check_width_is_fixed(estimator: Any) -> None:
+def check_width_is_fixed(estimator: StreamEstimator) -> None:
     """Check that more labels than at the first call, or fewer features, are errors."""
     A, B, _ = stream().parts(40, 40)
     learnt = learn(fresh(estimator), A)
@@ -120,7 +121,7 @@ def check_width_is_fixed(estimator: Any) -> None:
     require_error(lambda: learnt.partial_fit(B.X[:, :-1], B.Y), "one feature less is accepted")
 
 
-def check_error_changes_nothing(estimator: Any) -> None:
+def check_error_changes_nothing(estimator: StreamEstimator) -> None:
     """Check that a call that fails leaves the estimator as it was."""
     A, B, test = stream().parts(40, 40)
     learnt = learn(fresh(estimator), A)
@@ -136,7 +137,7 @@ def check_error_changes_nothing(estimator: Any) -> None:
     )
 
 
-def check_failing_part_changes_nothing(estimator: Any) -> None:
+def check_failing_part_changes_nothing(estimator: StreamEstimator) -> None:
     """Check that a chunk of which an estimator inside refuses one row leaves everything as it was."""
     A, B, test = stream().parts(40, 40)
     bad = spoilt(B)
@@ -156,7 +157,7 @@ def check_failing_part_changes_nothing(estimator: Any) -> None:
             require(same_later, f"{method} changed what is learnt later, and failed")
 
 
-def check_cuts_do_not_matter(estimator: Any) -> None:
+def check_cuts_do_not_matter(estimator: StreamEstimator) -> None:
     """Check that one chunk, one-row chunks and uneven chunks give the same estimator, to the last bit."""
     A, _, test = stream().parts(60, 0)
     whole = predictions(learn(fresh(estimator), A), test)
@@ -167,7 +168,7 @@ def check_cuts_do_not_matter(estimator: Any) -> None:
         )
 
 
-def check_chunk_without_a_positive(estimator: Any) -> None:
+def check_chunk_without_a_positive(estimator: StreamEstimator) -> None:
     """Check that a chunk where no label occurs, even the first, is learnt like any other."""
     A, B, test = stream().parts(20, 40)
     empty = A._replace(Y=np.zeros_like(A.Y))
@@ -177,7 +178,7 @@ def check_chunk_without_a_positive(estimator: Any) -> None:
     require(bool(np.isin(decided, (0, 1)).all()), "predictions are not 0/1 after a chunk without a positive")
 
 
-def check_predict_changes_nothing(estimator: Any) -> None:
+def check_predict_changes_nothing(estimator: StreamEstimator) -> None:
     """Check that an estimator that has predicted continues exactly like its twin that has not."""
     A, B, test = stream().parts(40, 40)
     predicting, twin = learn(fresh(estimator), A), learn(fresh(estimator), A)
@@ -189,7 +190,7 @@ def check_predict_changes_nothing(estimator: Any) -> None:
     )
 
 
-def check_one_call_equals_two(estimator: Any) -> None:
+def check_one_call_equals_two(estimator: StreamClassifier) -> None:
     """Check that ``predict_with_proba`` returns the bits of ``predict`` and of ``predict_proba``."""
     A, _, test = stream().parts(60, 0)
     learnt = learn(fresh(estimator), A)
@@ -197,14 +198,14 @@ def check_one_call_equals_two(estimator: Any) -> None:
     require(same(predictions(learnt, test), both), "one call for both differs from a call for each")
 
 
-def check_same_seed_same_bits(estimator: Any) -> None:
+def check_same_seed_same_bits(estimator: StreamEstimator) -> None:
     """Check that two clones that learn the same rows give the same bits."""
     A, _, test = stream().parts(60, 0)
     one, two = (predictions(learn(fresh(estimator), A), test) for _ in range(2))
     require(same(one, two), "two clones differ")
 
 
-def check_pickle_continues_exactly(estimator: Any) -> None:
+def check_pickle_continues_exactly(estimator: StreamEstimator) -> None:
     """Check that an estimator saved mid-stream and loaded continues bit for bit."""
     A, B, test = stream().parts(40, 40)
     learnt = learn(fresh(estimator), A)
@@ -215,7 +216,7 @@ def check_pickle_continues_exactly(estimator: Any) -> None:
     )
 
 
-def check_memory_is_bounded(estimator: Any) -> None:
+def check_memory_is_bounded(estimator: StreamEstimator) -> None:
     """Check that twice the rows of a stationary stream do not take twice the memory."""
     A, _, _ = stream().parts(100, 0)
     learnt, sizes = fresh(estimator), []
@@ -226,7 +227,7 @@ def check_memory_is_bounded(estimator: Any) -> None:
     require(sizes[1] < 1.5 * sizes[0], f"{sizes[0]} bytes after 1,000 rows, {sizes[1]} after 2,000")
 
 
-def check_csr_equals_dense(estimator: Any) -> None:
+def check_csr_equals_dense(estimator: StreamEstimator) -> None:
     """Check that CSR rows give the same estimator as dense rows, up to the order of additions."""
     A, _, test = stream().parts(60, 0)
     dense = predictions(learn(fresh(estimator), A), test)
@@ -235,7 +236,7 @@ def check_csr_equals_dense(estimator: Any) -> None:
         require(bool(np.allclose(one, two, rtol=1e-4, atol=1e-5)), "CSR rows give another estimator than dense rows")
 
 
-def check_predict_then_fit_is_the_loop(estimator: Any) -> None:
+def check_predict_then_fit_is_the_loop(estimator: StreamClassifier) -> None:
     """Check that ``predict_then_fit``, however cut, equals predicting and learning row by row."""
     A, B, test = stream().parts(20, 40)
     looped = learn(fresh(estimator), A)
@@ -250,7 +251,7 @@ def check_predict_then_fit_is_the_loop(estimator: Any) -> None:
         )
 
 
-def check_cold_start(estimator: Any) -> None:
+def check_cold_start(estimator: StreamClassifier) -> None:
     """Check that only ``predict_then_fit`` predicts before any row is learnt: its first row."""
     A, _, test = stream().parts(20, 0)
     require_error(lambda: fresh(estimator).predict(test.X), "an estimator that has learnt nothing predicts")
@@ -258,7 +259,7 @@ def check_cold_start(estimator: Any) -> None:
     require(decided.shape == (1, A.Y.shape[1]) == proba.shape, "the prediction of the first row has the wrong width")
 
 
-def check_mask_is_honoured(estimator: Any) -> None:
+def check_mask_is_honoured(estimator: StreamClassifier) -> None:
     """Check that a learner that uses the task ignores labels outside the mask, and that others learn zeros there."""
     A, _, test = stream().parts(60, 0)
     mask = np.arange(A.Y.shape[1]) != 1
@@ -272,7 +273,7 @@ def check_mask_is_honoured(estimator: Any) -> None:
     )
 
 
-def check_weights(estimator: Any) -> None:
+def check_weights(estimator: StreamClassifier) -> None:
     """Check that rows of weight one are learnt as without weights, and rows of weight zero are not learnt."""
     A, B, test = stream().parts(40, 40)
     ones, first_only = np.ones(40), (np.arange(40) == 0).astype(float)
@@ -285,47 +286,47 @@ def check_weights(estimator: Any) -> None:
         )
 
 
-def _always(_: Any) -> bool:
+def _always(_: object) -> bool:
     return True
 
 
-def _has_learners_inside(estimator: Any) -> bool:
+def _has_learners_inside(estimator: StreamEstimator) -> bool:
     return bool(learners_inside(estimator))
 
 
-def _predicts_with_proba(estimator: Any) -> bool:
+def _predicts_with_proba(estimator: StreamEstimator) -> bool:
     return hasattr(estimator, "predict_with_proba")
 
 
-def _tests_then_trains(estimator: Any) -> bool:
+def _tests_then_trains(estimator: StreamEstimator) -> bool:
     return hasattr(estimator, "predict_then_fit")
 
 
-def _learns_one_row(estimator: Any) -> bool:
+def _learns_one_row(estimator: StreamEstimator) -> bool:
     return hasattr(estimator, "predict_then_fit_one")
 
 
-def _can_grow(estimator: Any) -> bool:
+def _can_grow(estimator: StreamEstimator) -> bool:
     return isinstance(estimator, StreamClassifier) and estimator._can_grow()
 
 
-def _takes_mask(estimator: Any) -> bool:
+def _takes_mask(estimator: StreamEstimator) -> bool:
     return hasattr(estimator, "uses_task") and _has_parameter(estimator, "label_mask")
 
 
-def _uses_task(estimator: Any) -> bool:
+def _uses_task(estimator: StreamClassifier) -> bool:
     return _takes_mask(estimator) and bool(estimator.uses_task)
 
 
-def _takes_weights(estimator: Any) -> bool:
+def _takes_weights(estimator: StreamEstimator) -> bool:
     return _has_parameter(estimator, "sample_weight")
 
 
-def _has_parameter(estimator: Any, name: str) -> bool:
+def _has_parameter(estimator: StreamEstimator, name: str) -> bool:
     return name in inspect.signature(estimator.partial_fit).parameters
 
 
-def _takes_csr(estimator: Any) -> bool:
+def _takes_csr(estimator: StreamEstimator) -> bool:
     return bool(get_tags(estimator).input_tags.sparse)
 
 
@@ -362,7 +363,7 @@ LAWS: dict[Check, Callable[[Any], bool]] = {
 }
 
 
-def _run(law: Check, estimator: Any) -> None:
+def _run(law: Check, estimator: StreamEstimator) -> None:
     try:
         law(estimator)
     except Exception as error:

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from estimators._typing import Array
-from estimators.contract.base import StreamClassifier
+from estimators._typing import AnyEstimator, AnyStreamEstimator, Array, Estimator, StreamEstimator
+from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.seeding import clone_with_seed
+from estimators.contract.validation import Features
 
 # features of the stream are below 1; a value far greater than the rest remains so after scaling
 REFUSED, LIMIT = 1e7, 4.0
@@ -33,23 +35,23 @@ class Fragile(StreamClassifier):
     def _start(self) -> None:
         self.counts_ = np.ones((2, self.n_labels_))
 
-    def _learn(self, X: Any, Y: Array, mask: Any, weight: Array | None) -> None:  # noqa: ARG002
-        large = np.ravel(X[:, [0]].max(axis=1).toarray() if hasattr(X, "toarray") else X[:, 0]) > LIMIT
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
+        large = np.ravel(X[:, [0]].max(axis=1).toarray() if isinstance(X, sparse.csr_array) else X[:, 0]) > LIMIT
         if (large & Y.any(axis=1)).any():
             raise ValueError("X must be small where there is a label. Got a large value instead.")
         weights = np.ones(len(Y)) if weight is None else weight
         self.counts_ = self.counts_ + [[weights.sum()], [0]] + [[0], [1]] * (weights @ Y)
 
-    def _predict_proba(self, X: Any) -> Array:
+    def _predict_proba(self, X: Features) -> Array:
         return np.tile(self.counts_[1] / self.counts_[0], (X.shape[0], 1))
 
 
-def with_fragile_parts(estimator: Any) -> Any:
+def with_fragile_parts(estimator: AnyEstimator) -> AnyEstimator:
     """Return a clone in which every learner inside is a `Fragile`."""
     return fresh(estimator).set_params(**{name: Fragile() for name in learners_inside(estimator)})
 
 
-def learners_inside(estimator: Any) -> list[str]:
+def learners_inside(estimator: Estimator) -> list[str]:
     """Return the parameters, or the steps, that are classifiers with ``partial_fit``."""
     own = {name: value for name, value in estimator.get_params().items() if "__" not in name}
     return [name for name, value in own.items() if hasattr(value, "partial_fit") and hasattr(value, "predict")]
@@ -70,12 +72,12 @@ def stream() -> Rows:
     return Rows(X, (scores > np.median(scores, axis=0)).astype(np.int64))
 
 
-def fresh(estimator: Any) -> Any:
+def fresh(estimator: AnyEstimator) -> AnyEstimator:
     """Clone an estimator and seed it where it has no seed."""
     return clone_with_seed(estimator, 0, only_unset=True)
 
 
-def learn(estimator: Any, rows: Rows, size: int | None = None) -> Any:
+def learn(estimator: AnyStreamEstimator, rows: Rows, size: int | None = None) -> AnyStreamEstimator:
     """Learn rows in chunks of a size, all at once by default, and return the estimator."""
     n = rows.X.shape[0]
     size = size or n
@@ -89,13 +91,13 @@ def learn(estimator: Any, rows: Rows, size: int | None = None) -> Any:
     return estimator
 
 
-def predictions(estimator: Any, rows: Rows) -> tuple[Array, ...]:
+def predictions(estimator: Estimator, rows: Rows) -> tuple[Array, ...]:
     """Return predictions, and probabilities if the estimator has any."""
     methods = [name for name in ("predict", "predict_proba") if hasattr(estimator, name)]
     return tuple(np.asarray(getattr(estimator, name)(rows.X)) for name in methods)
 
 
-def loop(estimator: Any, rows: Rows) -> tuple[Array, ...]:
+def loop(estimator: StreamEstimator, rows: Rows) -> tuple[Array, ...]:
     """Predict and learn row by row, as `predict_then_fit` is defined, and return the predictions."""
     rows_predicted = []
     for i in range(len(rows.X)):
@@ -105,7 +107,7 @@ def loop(estimator: Any, rows: Rows) -> tuple[Array, ...]:
     return tuple(np.concatenate(part) for part in zip(*rows_predicted, strict=True))
 
 
-def failed_first_call(estimator: Any, X: Array, Y: Array) -> Any:
+def failed_first_call(estimator: AnyStreamEstimator, X: Array, Y: Array) -> AnyStreamEstimator:
     """Return an estimator whose very first call was refused."""
     refused = fresh(estimator)
     require_error(lambda: refused.partial_fit(X, Y), "NaN in the first X is accepted")
@@ -123,7 +125,7 @@ def require(holds: bool, otherwise: str) -> None:
         raise AssertionError(otherwise)
 
 
-def require_error(call: Callable[[], Any], otherwise: str) -> None:
+def require_error(call: Callable[[], object], otherwise: str) -> None:
     """Fail with a message unless the call raises ValueError."""
     try:
         call()

@@ -1,12 +1,12 @@
 """Laws of learning from a stream on which labels appear, for learners with the parameter `on_new_labels`."""
 
 import pickle
-from typing import Any
 
 import numpy as np
 
 from estimators._typing import Array
 from estimators.checks._check_data import Rows, fresh, predictions, require, require_error, same, stream
+from estimators.contract.base import StreamClassifier
 from estimators.contract.new_labels import set_choice
 
 # numbers of labels as they appear: with them, rows of the stream
@@ -16,7 +16,7 @@ _ROWS = 30
 _ROUNDING = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-9}
 
 
-def check_new_labels_were_unknown(estimator: Any) -> None:
+def check_new_labels_were_unknown(estimator: StreamClassifier) -> None:
     """Check that a label that appears is learnt as one that was known by name from the start, and else unknown."""
     (first, *later), test = _parts()
     late, early = _growing(estimator), _growing(estimator)
@@ -33,7 +33,7 @@ def check_new_labels_were_unknown(estimator: Any) -> None:
     require(_alike(predictions(late, test), predictions(early, test)), "labels that appear are learnt differently")
 
 
-def check_refused_new_labels_leave_nothing(estimator: Any) -> None:
+def check_refused_new_labels_leave_nothing(estimator: StreamClassifier) -> None:
     """Check that a call that brings new labels and fails leaves the estimator as it was, with the labels it had."""
     (first, second, _), test = _parts()
     learner = _growing(estimator).partial_fit(first.X, first.Y)
@@ -49,7 +49,7 @@ def check_refused_new_labels_leave_nothing(estimator: Any) -> None:
     require(same(predictions(twin, test), predictions(learner, test)), "a failed call changes what is learnt later")
 
 
-def check_grown_is_saved(estimator: Any) -> None:
+def check_grown_is_saved(estimator: StreamClassifier) -> None:
     """Check that an estimator saved after labels have appeared, and loaded, continues bit for bit, and grows."""
     (first, second, third), test = _parts()
     learner = _growing(estimator).partial_fit(first.X, first.Y).partial_fit(second.X, second.Y)
@@ -59,7 +59,7 @@ def check_grown_is_saved(estimator: Any) -> None:
     require(same(predictions(learner, test), predictions(loaded, test)), "the loaded estimator continues differently")
 
 
-def _growing(estimator: Any) -> Any:
+def _growing(estimator: StreamClassifier) -> StreamClassifier:
     return set_choice(fresh(estimator), "grow")
 
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from estimators._typing import Array
+from estimators._typing import Array, MaskLike
 from estimators.checks._check_data import Rows, fresh, learn, predictions, require, require_error, same, stream
+from estimators.contract.base import StreamClassifier
 
 
-def check_one_row_is_a_chunk_of_one(estimator: Any) -> None:
+def check_one_row_is_a_chunk_of_one(estimator: StreamClassifier) -> None:
     """Check that ``predict_then_fit_one``, from the first row on, equals ``predict_then_fit`` in chunks of one row."""
     A, _, test = stream().parts(60, 0)
     one, chunk = fresh(estimator), fresh(estimator)
@@ -24,7 +25,7 @@ def check_one_row_is_a_chunk_of_one(estimator: Any) -> None:
     require(same(predictions(chunk, test), predictions(one, test)), "rows one by one leave another state")
 
 
-def check_one_row_mixes_with_chunks(estimator: Any) -> None:
+def check_one_row_mixes_with_chunks(estimator: StreamClassifier) -> None:
     """Check that calls with one row, calls with chunks and predictions can take turns."""
     A, B, test = stream().parts(20, 40)
     mixed, chunks = learn(fresh(estimator), A), learn(fresh(estimator), A)
@@ -37,7 +38,7 @@ def check_one_row_mixes_with_chunks(estimator: Any) -> None:
     require(same(predictions(chunks, test), predictions(mixed, test)), "calls in turns leave another state")
 
 
-def check_one_row_in_other_forms(estimator: Any) -> None:
+def check_one_row_in_other_forms(estimator: StreamClassifier) -> None:
     """Check that lists, float32, booleans, unknown labels and masks give what chunks of one row give, or their error.
 
     Masks are tried where the estimator takes them, and a row of a sparse matrix where sparse chunks are learnt.
@@ -64,7 +65,7 @@ def check_one_row_in_other_forms(estimator: Any) -> None:
     require(same(predictions(chunk, test), predictions(one, test)), "other forms of a row leave another state")
 
 
-def check_wrong_row_changes_nothing(estimator: Any) -> None:
+def check_wrong_row_changes_nothing(estimator: StreamClassifier) -> None:
     """Check that a wrong row is refused, and leaves the estimator as it was."""
     A, B, test = stream().parts(40, 40)
     learnt, twin = learn(fresh(estimator), A), learn(fresh(estimator), A)
@@ -90,7 +91,7 @@ def check_wrong_row_changes_nothing(estimator: Any) -> None:
     require(same(predictions(learn(twin, B), test), after), "a refused row changed what is learnt later")
 
 
-def _require_equal(one: Any, chunk: Any, x: Any, y: Any, mask: Any) -> None:
+def _require_equal(one: StreamClassifier, chunk: Any, x: Any, y: Any, mask: MaskLike) -> None:
     """Let one learn a row, and the other learn it as a chunk; compare what they return, or their errors."""
     masked = {} if mask is None else {"label_mask": mask}
     X, Y = (

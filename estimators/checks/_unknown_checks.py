@@ -1,14 +1,13 @@
 """Laws of learning from a stream whose labels are unknown in part: NaN in Y."""
 
-from typing import Any
-
 import numpy as np
 
 from estimators._typing import Array
 from estimators.checks._check_data import Rows, fresh, learn, loop, predictions, require, same, stream
+from estimators.contract.base import StreamClassifier
 
 
-def check_float_labels_are_integers(estimator: Any) -> None:
+def check_float_labels_are_integers(estimator: StreamClassifier) -> None:
     """Check that labels as floats, none of them unknown, give the same estimator as integers, to the last bit."""
     A, _, test = stream().parts(40, 0)
     expected = predictions(learn(fresh(estimator), A), test)
@@ -17,7 +16,7 @@ def check_float_labels_are_integers(estimator: Any) -> None:
         require(same(expected, predictions(learnt, test)), f"labels as {np.dtype(kind)} give another estimator")
 
 
-def check_unknown_rows_change_nothing(estimator: Any) -> None:
+def check_unknown_rows_change_nothing(estimator: StreamClassifier) -> None:
     """Check that rows of which no label is known change nothing wherever they stand, and are predicted."""
     A, _, test = stream().parts(40, 0)
     with_gaps, known = _with_unknown_rows(A)
@@ -35,7 +34,7 @@ def check_unknown_rows_change_nothing(estimator: Any) -> None:
     require(same(at_the_end, tuple(part[-1:] for part in predicted)), "such rows are not predicted as others are")
 
 
-def check_unknown_labels_in_the_loop(estimator: Any) -> None:
+def check_unknown_labels_in_the_loop(estimator: StreamClassifier) -> None:
     """Check that ``predict_then_fit`` equals predicting and learning row by row where some labels are unknown."""
     A, B, test = stream().parts(20, 40)
     B, _ = _with_unknown_rows(_with_unknown_cells(B))
@@ -53,7 +52,7 @@ def check_unknown_labels_in_the_loop(estimator: Any) -> None:
         )
 
 
-def check_unknown_is_neither_value(estimator: Any) -> None:
+def check_unknown_is_neither_value(estimator: StreamClassifier) -> None:
     """Check that an unknown label is taken neither for an absent one nor for a present one."""
     A, B, test = stream().parts(40, 40)
     unknown = _with_unknown_cells(B)
@@ -66,7 +65,7 @@ def check_unknown_is_neither_value(estimator: Any) -> None:
         require(not same(learnt, other), f"unknown labels are learnt as {name}")
 
 
-def check_unknown_is_masked(estimator: Any) -> None:
+def check_unknown_is_masked(estimator: StreamClassifier) -> None:
     """Check that an unknown label equals a label outside the mask, to the last bit, whatever its value would be."""
     A, _, test = stream().parts(60, 0)
     unknown = _with_unknown_cells(A)
@@ -82,7 +81,7 @@ def check_unknown_is_masked(estimator: Any) -> None:
         require(same(predictions(one, test), predictions(two, test)), "unknown labels are learnt in spite of the mask")
 
 
-def _require_accepted(estimator: Any, rows: Rows) -> None:
+def _require_accepted(estimator: StreamClassifier, rows: Rows) -> None:
     try:
         learn(fresh(estimator), rows)
     except ValueError as error:

@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import Tags
 
-from estimators._typing import Array
+from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, RowValues
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.locks import Locked, lock_of
 from estimators.contract.new_labels import PlacedLabels, check_choice, grows, place_labels
@@ -108,7 +109,13 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ learn
     def partial_fit(
-        self, X: Any, Y: Any, classes: Any = None, *, label_mask: Any = None, sample_weight: Any = None
+        self,
+        X: MatrixLike,
+        Y: MatrixLike,
+        classes: Classes = None,
+        *,
+        label_mask: MaskLike = None,
+        sample_weight: RowValues = None,
     ) -> Self:
         """Learn the rows of a chunk, in order, in addition to all rows before.
 
@@ -144,7 +151,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         """
         return self._learn_chunk(X, Y, classes, label_mask, sample_weight, {})
 
-    def fit(self, X: Any, Y: Any, *, label_mask: Any = None) -> Self:
+    def fit(self, X: MatrixLike, Y: MatrixLike, *, label_mask: MaskLike = None) -> Self:
         """Forget everything, then learn the rows in one pass.
 
         Parameters
@@ -160,7 +167,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         """
         return self._learn_once(X, Y, label_mask, {})
 
-    def begin(self, X: Any, Y: Any, classes: Any = None) -> Self:
+    def begin(self, X: MatrixLike, Y: MatrixLike, classes: Classes = None) -> Self:
         """Take the start state for data of this form without learning, so that `predict` works before any row.
 
         Parameters
@@ -179,7 +186,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         return self
 
     # ---------------------------------------------------------------- predict
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """Predict the labels, or the class, of each row.
 
         Parameters
@@ -196,7 +203,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
             X = self._check_features(X)
             return self._target.decisions(*self._infer(X))
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Estimate probabilities.
 
         Parameters
@@ -213,7 +220,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
             X = self._check_features(X)
             return self._target.probabilities(self._predict_proba(X))
 
-    def predict_with_proba(self, X: Any) -> tuple[Array, Array]:
+    def predict_with_proba(self, X: MatrixLike) -> tuple[Array, Array]:
         """Predict labels and estimate their probabilities in one pass over the rows, where two calls would take two.
 
         Parameters
@@ -233,7 +240,9 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
             decided, scores = self._infer(X)
             return self._target.decisions(decided, scores), self._target.probabilities(scores)
 
-    def predict_then_fit(self, X: Any, Y: Any, classes: Any = None, *, label_mask: Any = None) -> tuple[Array, Array]:
+    def predict_then_fit(
+        self, X: MatrixLike, Y: MatrixLike, classes: Classes = None, *, label_mask: MaskLike = None
+    ) -> tuple[Array, Array]:
         """Test, then train: predict each row with what was learnt from the rows before it, then learn it.
 
         Parameters
@@ -251,7 +260,9 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         """
         return self._predict_then_learn_chunk(X, Y, classes, label_mask, {})
 
-    def predict_then_fit_one(self, x: Any, y: Any, classes: Any = None, *, label_mask: Any = None) -> tuple[Any, Array]:
+    def predict_then_fit_one(
+        self, x: MatrixLike, y: MatrixLike, classes: Classes = None, *, label_mask: MaskLike = None
+    ) -> tuple[Any, Array]:
         """Predict one row, then learn it: `predict_then_fit` for a loop over rows, to the last bit.
 
         From the second row on, little is done besides predicting and learning if `x` and `y` are arrays: of float32
@@ -301,7 +312,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         return decided[0], proba[0]
 
     # ------------------------------------------------------------------ facts
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters while no other thread is inside a call.
 
         Parameters
@@ -340,7 +351,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_target") and self._diverged is None
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         tags.target_tags.multi_output = True
@@ -350,35 +361,43 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------ public calls
     # with values of rows, such as their environments, that some learners take besides labels and weights
     def _learn_chunk(
-        self, X: Any, Y: Any, classes: Any, label_mask: Any, sample_weight: Any, metadata: Mapping[str, Any]
+        self,
+        X: MatrixLike,
+        Y: MatrixLike,
+        classes: Classes,
+        label_mask: MaskLike,
+        sample_weight: RowValues,
+        metadata: Mapping[str, RowValues],
     ) -> Self:
         with unchanged_or_marked(self) as call:
-            X, Y, mask, learnt = self._check_chunk(X, Y, classes, label_mask)
-            weight, passed = check_sample_weight(sample_weight, X), self._check_metadata(metadata, len(Y))
+            features, codes, mask, learnt = self._check_chunk(X, Y, classes, label_mask)
+            weight, passed = check_sample_weight(sample_weight, features), self._check_metadata(metadata, len(codes))
             if learnt is not None:
-                X, Y, mask, weight = take_rows(learnt, X, Y, mask, weight)
+                features, codes, mask, weight = take_rows(learnt, features, codes, mask, weight)
                 passed = _take_metadata(passed, learnt)
-            if names := self._at_risk(len(Y), testing=False):
+            if names := self._at_risk(len(codes), testing=False):
                 call.copy(names)
-            if len(Y):
-                self._learn(X, Y, mask, weight, **passed)
+            if len(codes):
+                self._learn(features, codes, mask, weight, **passed)
         return self
 
-    def _learn_once(self, X: Any, Y: Any, label_mask: Any, metadata: Mapping[str, Any]) -> Self:
+    def _learn_once(
+        self, X: MatrixLike, Y: MatrixLike, label_mask: MaskLike, metadata: Mapping[str, RowValues]
+    ) -> Self:
         with unchanged_on_error(self):
             self._forget()
-            X, Y, mask, learnt = self._check_chunk(X, Y, None, label_mask)
-            passed = self._check_metadata(metadata, len(Y))
+            features, codes, mask, learnt = self._check_chunk(X, Y, None, label_mask)
+            passed = self._check_metadata(metadata, len(codes))
             if learnt is not None:
-                X, Y, mask = take_rows(learnt, X, Y, mask)
+                features, codes, mask = take_rows(learnt, features, codes, mask)
                 passed = _take_metadata(passed, learnt)
-            if len(Y):
-                self._learn(X, Y, mask, None, **passed)
+            if len(codes):
+                self._learn(features, codes, mask, None, **passed)
                 self._end_fit()
         return self
 
     def _predict_then_learn_chunk(
-        self, X: Any, Y: Any, classes: Any, label_mask: Any, metadata: Mapping[str, Any]
+        self, X: MatrixLike, Y: MatrixLike, classes: Classes, label_mask: MaskLike, metadata: Mapping[str, RowValues]
     ) -> tuple[Array, Array]:
         with unchanged_or_marked(self) as call:
             rows = self._check_chunk(X, Y, classes, label_mask)
@@ -492,7 +511,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------------- gate
     def _check_chunk(
-        self, X: Any, Y: Any, classes: Any, label_mask: Any
+        self, X: MatrixLike, Y: MatrixLike, classes: Classes, label_mask: MaskLike
     ) -> tuple[Features, Array, Mask | None, Mask | None]:
         """Return features, labels, mask, and which rows have a label to learn, None being all."""
         check_not_diverged(self)
@@ -517,7 +536,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         return X, *(self._check_unknown(codes, mask) if holds_unknown(Y, codes) else (codes, mask, None))
 
     def _check_row(
-        self, x: Any, y: Any, classes: Any, label_mask: Any
+        self, x: MatrixLike, y: MatrixLike, classes: Classes, label_mask: MaskLike
     ) -> tuple[Features, Array, Mask | None, Mask | None]:
         """Return what `_check_chunk` returns for one row, with only the checks that it needs if it is as most are."""
         row = plain_row(self, x, y) if classes is None and self._diverged is None else None
@@ -536,7 +555,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
             check_all_known(self, codes, learnt)
         return codes, mask, learnt
 
-    def _check_metadata(self, metadata: Mapping[str, Any], n_rows: int) -> dict[str, Array]:
+    def _check_metadata(self, metadata: Mapping[str, RowValues], n_rows: int) -> dict[str, Array]:
         """Return the values of rows that were passed, checked."""
         passed = {name: value for name, value in metadata.items() if value is not None}
         for name in passed:
@@ -551,7 +570,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         self._start()
         self._learnt_names = (*_FACTS, *(name for name in vars(self) if name not in before))
 
-    def _take_placed(self, placed: PlacedLabels) -> tuple[Any, Any]:
+    def _take_placed(self, placed: PlacedLabels) -> tuple[MatrixLike, MaskLike]:
         n_before = self.n_labels_
         if placed.target.width > n_before:
             self._announce(placed.target)
@@ -565,14 +584,14 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         if isinstance(target, LabelTarget) and target.names is not None:
             self.label_names_ = list(target.names)
 
-    def _encode(self, Y: Any) -> Array:
+    def _encode(self, Y: MatrixLike) -> Array:
         if self._takes_codes and isinstance(self._target, ClassTarget):
             return self._target.codes(Y)
         if isinstance(self._target, LabelTarget):
             return self._target.encode(Y, can_grow=self._can_grow())
         return self._target.encode(Y)
 
-    def _check_features(self, X: Any) -> Features:
+    def _check_features(self, X: MatrixLike) -> Features:
         check_not_diverged(self)
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(
@@ -586,11 +605,11 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
                 delattr(self, name)
 
 
-def _take_metadata(metadata: Mapping[str, Array], rows: Any) -> dict[str, Array]:
+def _take_metadata(metadata: Mapping[str, Array], rows: slice | Mask) -> dict[str, Array]:
     return {name: values[rows] for name, values in metadata.items()}
 
 
-def check_precision(estimator: Any, X: Features) -> None:
+def check_precision(estimator: Estimator, X: Features) -> None:
     """Refuse features that do not fit the precision of a classifier, or of one inside it, before any row is learnt."""
     if isinstance(estimator, StreamClassifier):
         if estimator._precision is not None:
@@ -598,6 +617,6 @@ def check_precision(estimator: Any, X: Features) -> None:
         estimator._check_inside(X)
 
 
-def fails_late(estimator: Any) -> bool:
+def fails_late(estimator: Estimator) -> bool:
     """Return whether rows that passed all checks can still be refused: by other packages, and some of our learners."""
     return not isinstance(estimator, StreamClassifier) or estimator._fails_late

@@ -27,7 +27,7 @@ class Composition(_BaseComposition):
         """
         return dict(self._get_params(self._named, deep=deep))
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters; ``name=estimator`` replaces an estimator inside.
 
         Parameters

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from copy import deepcopy
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
+from estimators._typing import Estimator
 from estimators.contract.locks import lock_of
 
 
@@ -20,7 +21,7 @@ class DivergedError(ValueError):
     is_marked = False
 
 
-def check_not_diverged(estimator: Any) -> None:
+def check_not_diverged(estimator: Estimator) -> None:
     """Refuse an estimator whose numbers diverged in a call before."""
     reason = getattr(estimator, "_diverged", None)
     if reason is not None:
@@ -38,7 +39,7 @@ class unchanged_on_error:  # noqa: N801 - a context manager that reads like a cl
 
     in_place = False
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(self, estimator: Estimator) -> None:
         self.lock = lock_of(estimator)
         self.attributes = vars(estimator)
 

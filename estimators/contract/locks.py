@@ -15,7 +15,7 @@ class _Entry(ref[Any]):
     key: int
     lock: AbstractContextManager[bool]
 
-    def __new__(cls, estimator: Any) -> Self:
+    def __new__(cls, estimator: object) -> Self:
         entry = super().__new__(cls, estimator, _remove)
         entry.key, entry.lock = id(estimator), RLock()
         return entry
@@ -34,7 +34,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_ENTRIES.clear)
 
 
-def lock_of(estimator: Any) -> AbstractContextManager[bool]:
+def lock_of(estimator: object) -> AbstractContextManager[bool]:
     """Return the lock of an estimator, which a thread may take again while it holds it.
 
     A method takes the lock of its estimator, then those of the estimators inside, never the other way round. Work that
@@ -53,11 +53,11 @@ class Locked:
     The state that is saved is a deep copy: arrays are written to a file only after the lock has been released.
     """
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> object:
         with lock_of(self):
             return deepcopy(super().__getstate__())
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         with lock_of(self):
             memo[id(self)] = twin = type(self).__new__(type(self))
             vars(twin).update(deepcopy(vars(self), memo))

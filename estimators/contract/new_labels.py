@@ -1,5 +1,6 @@
 """Labels that appear after the first call, for learners made with ``on_new_labels="grow"``."""
 
+from collections.abc import Hashable
 from copy import deepcopy
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -8,7 +9,7 @@ from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._typing import Array
+from estimators._typing import AnyEstimator, Array, Classes, MaskLike, MatrixLike
 from estimators.contract.targets import LabelTarget, Target, as_codes, as_table, make_target
 from metrics._validation import require_choice
 
@@ -19,11 +20,11 @@ class PlacedLabels(NamedTuple):
     """A chunk of labels, in the columns of the learner."""
 
     target: LabelTarget  # the labels of the learner, new ones last
-    Y: Any  # (n_samples, n_labels), NaN for a label that the chunk does not name
-    label_mask: Any
+    Y: MatrixLike  # (n_samples, n_labels), NaN for a label that the chunk does not name
+    label_mask: MaskLike
 
 
-def check_choice(estimator: Any) -> None:
+def check_choice(estimator: object) -> None:
     """Check the parameter `on_new_labels` of an estimator, if it has it."""
     require_known_choice(getattr(estimator, "on_new_labels", "error"))
 
@@ -33,13 +34,13 @@ def require_known_choice(choice: object) -> None:
     require_choice(choice, "on_new_labels", get_args(OnNewLabels))
 
 
-def set_choice(estimator: Any, choice: OnNewLabels) -> Any:
+def set_choice(estimator: AnyEstimator, choice: OnNewLabels) -> AnyEstimator:
     """Set the parameter `on_new_labels` of an estimator, and of all estimators inside, and return the estimator."""
     names = [name for name in estimator.get_params() if name.rpartition("__")[2] == "on_new_labels"]
     return estimator.set_params(**dict.fromkeys(names, choice))
 
 
-def grows(estimator: Any) -> bool:
+def grows(estimator: object) -> bool:
     """Return whether an estimator takes in labels that appear after the first call."""
     return getattr(estimator, "on_new_labels", "error") == "grow"
 
@@ -56,7 +57,7 @@ def grown(inner: Any, n_labels: int) -> Any:
     return copy
 
 
-def place_labels(target: Target, Y: Any, classes: Any, label_mask: Any) -> PlacedLabels | None:
+def place_labels(target: Target, Y: MatrixLike, classes: Classes, label_mask: MaskLike) -> PlacedLabels | None:
     """Return a chunk in the columns of a learner that may grow; None if it has them already, or cannot grow.
 
     `classes` holds the names of the columns of Y, some of them new, or their number. Under None, columns are those of
@@ -91,7 +92,7 @@ def _n_columns(Y: Any) -> int:
     return int(Y.shape[1]) if hasattr(Y, "shape") and len(Y.shape) == 2 else as_codes(Y).shape[1]
 
 
-def _place_by_name(target: LabelTarget, codes: Array, names: list[Any], label_mask: Any) -> PlacedLabels:
+def _place_by_name(target: LabelTarget, codes: Array, names: list[Hashable], label_mask: MaskLike) -> PlacedLabels:
     if target.names is None:
         raise ValueError(
             f"classes must be a number, or None, since the labels of the first call have no names. Got {names[:8]} "
@@ -108,7 +109,7 @@ def _place_by_name(target: LabelTarget, codes: Array, names: list[Any], label_ma
     return PlacedLabels(grown, as_table(placed), _place_mask(label_mask, columns, len(all_names)))
 
 
-def _place_mask(label_mask: Any, columns: list[int], width: int) -> Any:
+def _place_mask(label_mask: MaskLike, columns: list[int], width: int) -> Array | None:
     if label_mask is None:
         return None
     mask = np.asarray(label_mask)

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from estimators._typing import Array
+from estimators._typing import Array, MatrixLike
 from estimators.contract.targets import BITS, CODES, FEW, LabelTarget, is_binary
 from estimators.contract.validation import FLOATS, is_finite, is_sparse
 
 
-def plain_row(estimator: Any, x: Any, y: Any) -> tuple[Array, Array] | None:
+def plain_row(estimator: Any, x: Any, y: MatrixLike) -> tuple[Array, Array] | None:
     """Return features (1, n_features) and labels (1, n_labels) of a row for a learner that has learnt others.
 
     None is for a row that the checks of whole tables must look at: the learner does not know its widths yet, or the row
@@ -33,7 +33,7 @@ def plain_row(estimator: Any, x: Any, y: Any) -> tuple[Array, Array] | None:
     return None
 
 
-def as_tables(estimator: Any, x: Any, y: Any) -> tuple[Any, Any]:
+def as_tables(estimator: object, x: Any, y: Any) -> tuple[MatrixLike, MatrixLike]:
     """Return the features of a row, and its labels or class, as tables of one row; CSR stays CSR."""
     if x is None or isinstance(x, dict) or (not is_sparse(x) and np.ndim(x) == 0):
         got = "None" if x is None else "a dict" if isinstance(x, dict) else "a single value"
@@ -46,7 +46,7 @@ def as_tables(estimator: Any, x: Any, y: Any) -> tuple[Any, Any]:
     return _as_table(x, "x"), _as_table(y, "y")
 
 
-def _as_table(x: Any, name: str) -> Any:
+def _as_table(x: Any, name: str) -> MatrixLike:
     if is_sparse(x):
         x = x.reshape(1, -1) if len(x.shape) == 1 else x
         shape, is_row = x.shape, x.shape[0] == 1

@@ -1,12 +1,14 @@
 """Clones of estimators with seeds of their own."""
 
-from typing import Any
-
 from numpy.random import RandomState
 from sklearn.base import clone
 
+from estimators._typing import AnyEstimator
 
-def clone_with_seed(estimator: Any, seed: int | RandomState | None, *, only_unset: bool = False) -> Any:
+
+def clone_with_seed(
+    estimator: AnyEstimator, seed: int | RandomState | None, *, only_unset: bool = False
+) -> AnyEstimator:
     """Clone an estimator and seed it, with all estimators inside.
 
     `seed` becomes the value of every parameter called ``random_state``; a RandomState draws one for each, in the order

@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._typing import Array
+from estimators._typing import Array, Classes, MatrixLike
 from estimators.contract.validation import errors_in_one_line, is_sparse
 
 # NumPy takes a dtype three times as fast as the class of its numbers
@@ -38,7 +38,7 @@ class LabelTarget:
         self.names = None if names is None else list(names)
         self.classes = np.tile([0, 1], (width, 1))
 
-    def encode(self, Y: Any, *, can_grow: bool = False) -> npt.NDArray[np.uint8]:
+    def encode(self, Y: MatrixLike, *, can_grow: bool = False) -> npt.NDArray[np.uint8]:
         """Check an indicator matrix, dense or sparse, and return (n_samples, width) of 0, 1 and `UNKNOWN`.
 
         `can_grow` is whether the learner has the parameter `on_new_labels`, which is then advised.
@@ -55,7 +55,7 @@ class LabelTarget:
             )
         return np.pad(Y, ((0, 0), (0, missing))) if missing else Y
 
-    def agrees_with(self, other: Any) -> bool:
+    def agrees_with(self, other: object) -> bool:
         """Return whether `other` announces the same labels."""
         return isinstance(other, LabelTarget) and self.width == other.width and other.names in (None, self.names)
 
@@ -81,7 +81,7 @@ class ClassTarget:
         self.classes = values
         self.width = 1 if len(values) <= 2 else len(values)
 
-    def codes(self, y: Any) -> npt.NDArray[np.int64]:
+    def codes(self, y: MatrixLike) -> npt.NDArray[np.int64]:
         """Check a target vector and return the position of each value in `classes`."""
         y = _vector(y)
         codes = np.searchsorted(self.classes, y).clip(max=len(self.classes) - 1)
@@ -93,13 +93,13 @@ class ClassTarget:
             )
         return codes.astype(np.int64)
 
-    def encode(self, y: Any) -> npt.NDArray[np.uint8]:
+    def encode(self, y: MatrixLike) -> npt.NDArray[np.uint8]:
         """Check a target vector and return it as (n_samples, width) of 0 and 1."""
         codes = self.codes(y)[:, np.newaxis]
         columns = np.arange(self.width) + (self.width == 1)
         return (codes == columns).astype(np.uint8)
 
-    def agrees_with(self, other: Any) -> bool:
+    def agrees_with(self, other: object) -> bool:
         """Return whether `other` announces the same classes."""
         return isinstance(other, ClassTarget) and np.array_equal(self.classes, other.classes)
 
@@ -123,7 +123,7 @@ class ClassTarget:
 Target = LabelTarget | ClassTarget
 
 
-def make_target(Y: Any, classes: Any = None) -> Target:
+def make_target(Y: MatrixLike, classes: Classes = None) -> Target:
     """Return the kind of target, from the first Y and the announced classes."""
     if isas_codes(Y):
         return _label_target(as_codes(Y).shape[1], classes)
@@ -131,7 +131,7 @@ def make_target(Y: Any, classes: Any = None) -> Target:
     return ClassTarget(np.unique(y) if classes is None else _announced_classes(classes))
 
 
-def _announced_classes(classes: Any) -> Array:
+def _announced_classes(classes: Classes) -> Array:
     values = np.asarray(classes)
     if values.size == 0:
         raise ValueError("classes must name at least one class. Got an empty list instead.")
@@ -151,7 +151,7 @@ def isas_codes(Y: Any) -> bool:
     return bool(np.isin(Y[~np.isnan(Y)] if Y.dtype.kind == "f" else Y, (0, 1)).all())
 
 
-def holds_unknown(given: Any, codes: Array) -> bool:
+def holds_unknown(given: object, codes: Array) -> bool:
     """Return whether any cell is unknown, from a table as given and its codes; free for tables of whole numbers."""
     if type(given) is np.ndarray and given.dtype.kind in "bui":
         return False
@@ -170,7 +170,7 @@ def as_table(codes: Array) -> Array:
     return np.where(codes == UNKNOWN, np.float32(np.nan), codes.astype(np.float32))
 
 
-def _label_target(width: int, classes: Any) -> LabelTarget:
+def _label_target(width: int, classes: Classes) -> LabelTarget:
     if classes is None:
         return LabelTarget(width)
     if isinstance(classes, int | np.integer):
@@ -226,7 +226,7 @@ def as_codes(Y: Any) -> npt.NDArray[np.uint8]:
     return np.where(unknown, UNKNOWN, dense).astype(np.uint8, order="C")
 
 
-def _item(value: Any) -> Any:
+def _item(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -243,15 +243,15 @@ def is_binary(table: Array) -> bool:
     return bool(((table == 0) | (table == 1)).all())
 
 
-def _vector(y: Any) -> Array:
+def _vector(y: MatrixLike) -> Array:
     with errors_in_one_line():
-        y = column_or_1d(y, warn=True)
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
+        values: Array = column_or_1d(y, warn=True)
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise ValueError("Input y contains NaN or infinity. y must be finite.")
-        check_classification_targets(y)
-    if y.dtype.kind == "V":
-        raise ValueError(f"y must hold one value a row. Got records of dtype {y.dtype} instead.")
-    return np.asarray(y)
+        check_classification_targets(values)
+    if values.dtype.kind == "V":
+        raise ValueError(f"y must hold one value a row. Got records of dtype {values.dtype} instead.")
+    return np.asarray(values)
 
 
 def _short(values: Any) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._typing import Array
+from estimators._typing import Array, Estimator
 
 Mask = npt.NDArray[np.bool_]
 
@@ -26,7 +26,7 @@ def rows_to_learn(codes: Array, mask: Mask | None) -> Mask | None:
     return None if has_label.all() else has_label
 
 
-def check_all_known(estimator: Any, codes: Array, learnt: Mask | None) -> None:
+def check_all_known(estimator: Estimator, codes: Array, learnt: Mask | None) -> None:
     """Refuse a row that is known in part, for a learner that cannot learn it."""
     unknown = codes == UNKNOWN
     if learnt is not None:

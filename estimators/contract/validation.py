@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-from estimators._typing import Array
+from estimators._typing import Array, Estimator, MaskLike, MatrixLike, RowValues
 
 Features = Array | sparse.csr_array
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -21,7 +21,7 @@ MAX_WEIGHT = 2.0**53
 MAX_INDEX = np.iinfo(np.int32).max
 
 
-def check_features(estimator: Any, X: Any, *, first: bool) -> Features:
+def check_features(estimator: Estimator, X: Any, *, first: bool) -> Features:
     """Return X as float array or canonical CSR of the estimator's width; the first call fixes the width."""
     if first or not _is_plain(estimator, X):
         X = _validated(estimator, X, first=first)
@@ -31,7 +31,7 @@ def check_features(estimator: Any, X: Any, *, first: bool) -> Features:
     return X
 
 
-def _validated(estimator: Any, X: Any, *, first: bool) -> Any:
+def _validated(estimator: Estimator, X: MatrixLike, *, first: bool) -> Features:
     """Return X as scikit-learn checks it, with errors of one line where its own are NumPy's, or several lines."""
     try:
         with errors_in_one_line():
@@ -57,12 +57,12 @@ def errors_in_one_line() -> Iterator[None]:
         raise ValueError(" ".join(str(error).split())) from None
 
 
-def is_sparse(X: Any) -> bool:
+def is_sparse(X: object) -> bool:
     """Return whether X is a sparse matrix or array."""
     return bool(sparse.issparse(X))
 
 
-def check_label_mask(label_mask: Any, n_samples: int, n_labels: int) -> npt.NDArray[np.bool_] | None:
+def check_label_mask(label_mask: MaskLike, n_samples: int, n_labels: int) -> npt.NDArray[np.bool_] | None:
     """Return the mask as boolean (n_samples, n_labels), or None without a mask."""
     if label_mask is None:
         return None
@@ -83,7 +83,7 @@ def check_label_mask(label_mask: Any, n_samples: int, n_labels: int) -> npt.NDAr
     return mask[np.newaxis] if n_samples == 1 else np.broadcast_to(mask, (n_samples, n_labels))
 
 
-def check_sample_weight(sample_weight: Any, X: Features) -> npt.NDArray[np.float64] | None:
+def check_sample_weight(sample_weight: RowValues, X: Features) -> npt.NDArray[np.float64] | None:
     """Return the weights as float64 (n_samples,), or None without weights."""
     if sample_weight is None:
         return None
@@ -101,7 +101,7 @@ def check_sample_weight(sample_weight: Any, X: Features) -> npt.NDArray[np.float
     return np.ascontiguousarray(weight)
 
 
-def check_row_values(name: str, values: Any, n_samples: int) -> Array:
+def check_row_values(name: str, values: npt.ArrayLike, n_samples: int) -> Array:
     """Return values of rows as an array (n_samples,)."""
     array = np.asarray(values)
     if array.shape != (n_samples,):
@@ -109,7 +109,7 @@ def check_row_values(name: str, values: Any, n_samples: int) -> Array:
     return array
 
 
-def _is_plain(estimator: Any, X: Any) -> bool:
+def _is_plain(estimator: Any, X: object) -> bool:
     """Return whether only finiteness is left to check: a call for one row must not cost a full validation."""
     return (
         type(X) is np.ndarray
@@ -130,8 +130,8 @@ def _check_every_row_counts(mask: npt.NDArray[np.bool_]) -> None:
         )
 
 
-def _canonical(X: Any) -> sparse.csr_array:
-    X = sparse.csr_array(X)
+def _canonical(given: Any) -> sparse.csr_array:
+    X = sparse.csr_array(given)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

@@ -51,14 +51,14 @@ def _is_allowed(array: Array, allowed: ValueRange) -> npt.NDArray[np.bool_]:
     return np.isfinite(array)
 
 
-def whole(name: str, value: Any, minimum: int) -> float:
+def whole(name: str, value: object, minimum: int) -> float:
     """Return a whole number of at least the minimum."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
         raise ValueError(f"{name} must be a whole number, at least {minimum}. Got {value!r} instead.")
     return float(value)
 
 
-def between(name: str, value: Any, low: float, high: float) -> float:
+def between(name: str, value: object, low: float, high: float) -> float:
     """Return a number strictly between two others."""
     if isinstance(value, bool) or not isinstance(value, Real) or not low < float(value) < high:
         bounds = f"above {low:g}" if high == np.inf else f"above {low:g} and below {high:g}"
@@ -66,7 +66,7 @@ def between(name: str, value: Any, low: float, high: float) -> float:
     return float(value)
 
 
-def at_least(name: str, value: Any, minimum: float) -> float:
+def at_least(name: str, value: object, minimum: float) -> float:
     """Return a finite number of at least the minimum."""
     if isinstance(value, bool) or not isinstance(value, Real) or not minimum <= float(value) < np.inf:
         raise ValueError(f"{name} must be a finite number, at least {minimum:g}. Got {value!r} instead.")

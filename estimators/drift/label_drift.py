@@ -1,12 +1,12 @@
 """A detector for each label, with a confidence that holds for all labels together."""
 
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
 
-from estimators._typing import Array
+from estimators._typing import Array, MaskLike
 from estimators.contract.locks import Locked, lock_of
 from estimators.contract.validation import check_label_mask
 from estimators.drift._checks import check_values
@@ -60,7 +60,7 @@ class LabelDrift(Locked, BaseEstimator):
         self.detector = detector
         self.correction = correction
 
-    def update(self, values: npt.ArrayLike, *, label_mask: Any = None) -> npt.NDArray[np.bool_]:
+    def update(self, values: npt.ArrayLike, *, label_mask: MaskLike = None) -> npt.NDArray[np.bool_]:
         """Pass the values of a row.
 
         Parameters
@@ -82,7 +82,7 @@ class LabelDrift(Locked, BaseEstimator):
         """
         return np.asarray(self.update_many(np.asarray(values)[np.newaxis], label_mask=label_mask)[0])
 
-    def update_many(self, values: npt.ArrayLike, *, label_mask: Any = None) -> npt.NDArray[np.bool_]:
+    def update_many(self, values: npt.ArrayLike, *, label_mask: MaskLike = None) -> npt.NDArray[np.bool_]:
         """Pass the values of rows, one after another.
 
         Parameters

@@ -1,11 +1,11 @@
 """Base of bagged and boosted logistic regressions whose members are watched by ADWIN."""
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from estimators._typing import Array
+from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels
@@ -36,7 +36,7 @@ class ADWINEnsemble(StreamClassifier):
         delta: float = 0.002,
         variant: Variant = "river",
         targeted: bool = False,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.n_models = n_models

@@ -1,11 +1,11 @@
 """Weak learners of online coordinate boosting with their coefficients, for all labels of an estimator."""
 
 from copy import copy
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from estimators._typing import Array
+from estimators._typing import Array, Estimator
 from estimators.contract.batching import blocks, dense
 from estimators.contract.validation import Features
 from estimators.ensembles._kernels import boosted_models, boosted_trees
@@ -36,7 +36,7 @@ class BoostedModels:
         longer.models = logistic.grow(self.models, n_new * self.n_models)
         return longer
 
-    def learn(self, X: Features, codes: Array, weight: Array | None, estimator: Any, *, derived: bool) -> Answers:
+    def learn(self, X: Features, codes: Array, weight: Array | None, estimator: Estimator, *, derived: bool) -> Answers:
         """Predict each row, then learn it, with the parameters of an estimator."""
         answers, weights = new_answers(codes.shape), NO_WEIGHTS if weight is None else weight
         params = boosted_models.Params(check_step(estimator), derived)
@@ -84,7 +84,7 @@ class BoostedTrees:
         longer.trees = [*self.trees, new_trees(n_new * self.n_models, self.n_features)]
         return longer
 
-    def learn(self, X: Features, codes: Array, weight: Array | None, estimator: Any, *, derived: bool) -> Answers:
+    def learn(self, X: Features, codes: Array, weight: Array | None, estimator: Estimator, *, derived: bool) -> Answers:
         """Predict each row, then learn it, with the parameters of an estimator."""
         weights, params = (
             NO_WEIGHTS if weight is None else weight,

@@ -1,18 +1,18 @@
 """A learner of ours with the interface of River's multi-label classifiers."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from river import base
 from sklearn.base import clone
 
-from estimators._typing import Array
+from estimators._typing import Array, Estimator
 from estimators.baselines import MeanLabelsClassifier
 from estimators.contract.failed_calls import unchanged_on_error
 from estimators.contract.locks import Locked, lock_of
 from estimators.contract.new_labels import grows
-from estimators.interop._river_rows import RiverRows, as_rows, keys_of, positions_of, table_of, to_frame
+from estimators.interop._river_rows import Frame, RiverRows, Row, as_rows, keys_of, positions_of, table_of, to_frame
 
 
 class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
@@ -20,7 +20,7 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Estimator,
         features: Sequence[Hashable] | None = None,
         labels: Sequence[Hashable] | None = None,
         max_labels: int | None = None,
@@ -38,11 +38,11 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
         self._grows = max_labels is None and grows(self.learner)
         self._has_learnt = False
 
-    def learn_one(self, x: Mapping[Hashable, Any], y: Mapping[Hashable, Any]) -> None:
+    def learn_one(self, x: Row, y: Row) -> None:
         """Learn a row; a label that is None, or missing from y, is unknown."""
         self._learn_labels(x, y)
 
-    def learn_many(self, X: Any, Y: Any) -> None:
+    def learn_many(self, X: Frame, Y: Frame) -> None:
         """Learn the rows of a data frame that narwhals knows, in order, as `learn_one` does one after the other.
 
         A cell of Y without a value is an unknown label.
@@ -55,8 +55,8 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
 
     def predict_proba_one(
         self,
-        x: Mapping[Hashable, Any],
-        **kwargs: Any,  # noqa: ARG002 - River's signature
+        x: Row,
+        **kwargs: object,  # noqa: ARG002 - River's signature
     ) -> dict[Hashable, dict[bool, float]]:
         """Estimate the probability of each known label."""
         with lock_of(self):
@@ -65,7 +65,7 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
             proba = self.learner.predict_proba(self._known_rows(x))[0].tolist()
             return {label: {False: 1 - proba[j], True: proba[j]} for label, j in (self._labels or {}).items()}
 
-    def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Hashable, bool]:  # noqa: ARG002
+    def predict_one(self, x: Row, **kwargs: object) -> dict[Hashable, bool]:  # noqa: ARG002
         """Predict whether each known label is present."""
         with lock_of(self):
             if not self._has_learnt:
@@ -73,13 +73,13 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
             decided = self.learner.predict(self._known_rows(x))[0].tolist()
             return {label: bool(decided[j]) for label, j in (self._labels or {}).items()}
 
-    def predict_proba_many(self, X: Any) -> Any:
+    def predict_proba_many(self, X: Frame) -> Frame:
         """Estimate P(True) of each known label: a frame of the same library, a column each, with the index of X."""
         X = as_rows(X)
         with lock_of(self):
             return self._columns(X, self.learner.predict_proba, float)
 
-    def predict_many(self, X: Any) -> Any:
+    def predict_many(self, X: Frame) -> Frame:
         """Predict each known label: a data frame of the same library, a column each, with the index of X."""
         X = as_rows(X)
         with lock_of(self):
@@ -90,14 +90,14 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
         # what River's own checks make a model with
         yield {"estimator": MeanLabelsClassifier()}
 
-    def _learn_labels(self, x: Any, y: Any) -> None:
+    def _learn_labels(self, x: Row | Frame, y: Frame) -> None:
         with unchanged_on_error(self) as call:
             labels = self._with_room_for(keys_of(y))
             width = self._width or len(labels)
             self._learn(call, x, table_of(y, labels, "y", width, missing=np.nan), width)
             self._labels, self._width = labels, None if self._grows else width
 
-    def _columns(self, X: Any, predict: Callable[[Array], Array], kind: type) -> Any:
+    def _columns(self, X: Frame, predict: Callable[[Array], Array], kind: type) -> Frame:
         labels = (self._labels or {}) if self._has_learnt else {}
         table = predict(self._known_rows(X)) if labels and len(X) else np.empty((len(X), len(labels)))
         return to_frame(table.astype(kind), labels, X)

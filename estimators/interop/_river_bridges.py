@@ -1,7 +1,7 @@
 """Predictions and learning of River models with arrays of 0/1 columns: one bridge for each kind of model."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -80,7 +80,7 @@ class OneModelForClasses:
 class OneModelForLabels:
     """A multi-label classifier, or a multi-target regressor, for all columns, whose keys are `labels`."""
 
-    def __init__(self, model: Model, labels: list[Any]) -> None:
+    def __init__(self, model: Model, labels: Sequence[Hashable]) -> None:
         self.model = model
         self.labels = labels
         regressor = isinstance(_last(model), base.MultiTargetRegressor)
@@ -98,7 +98,7 @@ class OneModelForLabels:
         self.model.learn_one(x, dict(known), **weight)
 
 
-def model_kind(model: Any) -> str:
+def model_kind(model: Model) -> str:
     """Return 'labels' (one model for all labels), 'classes' (one for all classes) or 'column' (one for each column)."""
     last = _last(model)
     if isinstance(last, base.MultiLabelClassifier | base.MultiTargetRegressor):
@@ -132,11 +132,11 @@ def _last(model: Model) -> Model:
     return model._last_step if isinstance(model, compose.Pipeline) else model
 
 
-def _seeds(model: Model, rng: np.random.RandomState) -> dict[str, Any]:
+def _seeds(model: Model, rng: np.random.RandomState) -> dict[str, object]:
     """Return parameters for `clone` that seed every part whose seed is None."""
     if isinstance(model, compose.Pipeline):
         return {name: _seeds(step, rng) for name, step in model.steps.items()}
-    seeds: dict[str, Any] = {}
+    seeds: dict[str, object] = {}
     for name in model._get_params():
         value = getattr(model, name, None)
         if name == "seed" and value is None:
@@ -167,7 +167,7 @@ def _class_probabilities(model: Model, x: Row) -> dict[Any, float]:
         return {} if predicted is None else {predicted: 1.0}
 
 
-def _predict_classifiers(model: Model, x: Row) -> tuple[dict[Any, Any], dict[Any, float]]:
+def _predict_classifiers(model: Model, x: Row) -> tuple[dict[Hashable, bool], dict[Hashable, float]]:
     try:
         proba = model.predict_proba_one(x)
     except NotImplementedError:
@@ -185,7 +185,7 @@ def _predict_regressor(model: Model, x: Row) -> tuple[bool, float]:
     return proba >= 0.5, proba
 
 
-def _predict_regressors(model: Model, x: Row) -> tuple[dict[Any, bool], dict[Any, float]]:
+def _predict_regressors(model: Model, x: Row) -> tuple[dict[Hashable, bool], dict[Hashable, float]]:
     proba = {label: _bounded(output) for label, output in model.predict_one(x).items()}
     return {label: value >= 0.5 for label, value in proba.items()}, proba
 
@@ -195,5 +195,5 @@ def _bounded(output: float | None) -> float:
     return min(1.0, float(output)) if output is not None and output > 0 else 0.0
 
 
-def _column(values: dict[Any, Any], labels: list[Any]) -> Array:
+def _column(values: Mapping[Hashable, float], labels: Sequence[Hashable]) -> Array:
     return np.array([values.get(label) or 0 for label in labels], dtype=np.float64)

@@ -3,16 +3,20 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from numbers import Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from river.utils import dataframe
 
-from estimators._typing import Array
+from estimators._typing import Array, Classes
 from estimators.contract.base import StreamClassifier
 from estimators.contract.failed_calls import unchanged_on_error
 
 _TRUTH = {"true": 1.0, "false": 0.0}
+
+# a row by feature, and what River takes as several rows: a data frame of any package
+Row: TypeAlias = Mapping[Hashable, object]
+Frame: TypeAlias = Any
 
 
 class RiverRows:
@@ -23,7 +27,7 @@ class RiverRows:
     _features: dict[Hashable, int] | None
     _has_learnt: bool
 
-    def _learn(self, call: unchanged_on_error, x: Any, target: Array, classes: Any) -> None:
+    def _learn(self, call: unchanged_on_error, x: Row | Frame, target: Array, classes: Classes) -> None:
         """Learn a row, or the rows of a frame, in a block that `unchanged_on_error` guards."""
         features = self._with_room_for_features(keys_of(x))
         rows = table_of(x, features, "x", self.max_features or 0)
@@ -45,29 +49,29 @@ class RiverRows:
             )
         return features
 
-    def _known_rows(self, x: Any) -> Array:
+    def _known_rows(self, x: Row | Frame) -> Array:
         """Return features as rows; where features may come later, nothing is learnt yet of those that are new."""
         features = self._features or {}
         return table_of(x, features, "x", self.max_features or 0, leave_out=self.max_features is not None)
 
 
-def positions_of(keys: Any) -> dict[Hashable, int]:
+def positions_of(keys: Iterable[Hashable]) -> dict[Hashable, int]:
     """Return the position of each key."""
     return {key: position for position, key in enumerate(keys)}
 
 
-def as_rows(x: Any) -> Any:
+def as_rows(x: Frame) -> Frame:
     """Return a data frame of any library in the form that `table_of` takes."""
     return dataframe.into_frame(x)
 
 
-def keys_of(x: Any) -> Iterable[Hashable]:
+def keys_of(x: Row | Frame) -> Iterable[Hashable]:
     """Return the keys of a row, or the names of the columns of a frame."""
     return x if isinstance(x, Mapping) else x.columns
 
 
 def table_of(
-    x: Any,
+    x: Row | Frame,
     positions: Mapping[Hashable, int],
     name: str,
     width: int = 0,
@@ -93,19 +97,19 @@ def table_of(
     return table
 
 
-def to_frame(table: Array, keys: Iterable[Hashable], like: Any) -> Any:
+def to_frame(table: Array, keys: Iterable[Hashable], like: Frame) -> Frame:
     """Return the first columns of a table as a data frame of the library, and with the index, of another."""
     columns = {key: table[:, j] for j, key in enumerate(keys)}
     # River makes no frame without columns.
     return dataframe.to_native_frame(columns, like=like) if columns else like[:, :0].to_native()
 
 
-def to_series(values: Sequence[Any], like: Any) -> Any:
+def to_series(values: Sequence[Hashable], like: Frame) -> Frame:
     """Return values as a series of the library, and with the index, of a data frame."""
     return dataframe.to_native_series(values, name=None, like=like)
 
 
-def _column(x: Any, j: int, key: Hashable, name: str) -> Any:
+def _column(x: Row | Frame, j: int, key: Hashable, name: str) -> Any:
     if isinstance(x, Mapping):
         return _number(x[key], key, name)
     column = x[:, j]
@@ -116,7 +120,7 @@ def _column(x: Any, j: int, key: Hashable, name: str) -> Any:
     return [_number(None if is_null else value, key, name) for value, is_null in zip(values, nulls, strict=True)]
 
 
-def _number(value: Any, key: Hashable, name: str) -> float:
+def _number(value: object, key: Hashable, name: str) -> float:
     """Return a number, also of the text of one, as rows of River's `iter_arff` have it; NaN for an unknown label."""
     if isinstance(value, Real | np.bool_):
         return float(value)

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._typing import Array
+from estimators._typing import Array, Estimator, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.targets import LabelTarget
 from estimators.contract.validation import Features
@@ -76,10 +76,10 @@ class RiverClassifier(StreamClassifier):
 
     def __init__(
         self,
-        model: Any,
+        model: Estimator,
         *,
         start: Literal["first-row", "first-positive"] = "first-row",
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
     ) -> None:
         self.model = model
         self.start = start
@@ -143,7 +143,7 @@ class RiverClassifier(StreamClassifier):
     def _feature_names(self) -> list[str]:
         return list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]))
 
-    def _label_names(self) -> list[Any]:
+    def _label_names(self) -> list[Hashable]:
         target = self._target
         announced = target.names if isinstance(target, LabelTarget) else None
         names = announced or [f"y{j}" for j in range(self.n_labels_)]
@@ -193,7 +193,7 @@ class RiverClassifier(StreamClassifier):
 
 
 def as_river(
-    estimator: Any,
+    estimator: Estimator,
     *,
     features: Sequence[Hashable] | None = None,
     labels: Sequence[Hashable] | None = None,
@@ -260,7 +260,7 @@ def as_river(
 
 
 def as_river_classifier(
-    estimator: Any,
+    estimator: Estimator,
     *,
     classes: Sequence[Hashable] = (False, True),
     features: Sequence[Hashable] | None = None,

@@ -7,8 +7,10 @@ from scipy import sparse
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.utils.validation import check_array
 
+from estimators._typing import Array, MatrixLike
 
-def hash_categories(X: Any, *, n_features: int = 1024) -> sparse.csr_array:
+
+def hash_categories(X: MatrixLike, *, n_features: int = 1024) -> sparse.csr_array:
     """Code each category of each column as a column of its own, found by a hash.
 
     The hash needs no fitting, so that categories which come later have columns too:
@@ -43,10 +45,10 @@ def hash_categories(X: Any, *, n_features: int = 1024) -> sparse.csr_array:
     >>> hashed.shape, hashed.sum(axis=1).tolist()
     ((2, 16), [2.0, 2.0])
     """
-    X = check_array(X, dtype=None)
+    table: Array = check_array(X, dtype=None)
     hasher = FeatureHasher(n_features, input_type="string", alternate_sign=False)
-    out = sparse.csr_array((len(X), n_features))
-    for number, column in enumerate(X.T):
+    out = sparse.csr_array((len(table), n_features))
+    for number, column in enumerate(table.T):
         categories, codes = np.unique(column, return_inverse=True)
         out = out + sparse.csr_array(hasher.transform([[_token(number, one)] for one in categories.tolist()]))[codes]
     return sparse.csr_array(out)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from estimators._typing import Array
+from estimators._typing import Array, Classes, MaskLike, MatrixLike, RandomStateLike, RowValues
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.batching import blocks, dense
 from estimators.contract.blas_threads import one_thread
@@ -130,7 +130,7 @@ class InvariantLogisticClassifier(StreamClassifier):
         max_iter: int = 500,
         memory: int | None = 1000,
         refresh: float = 0.2,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
     ) -> None:
         self.penalty = penalty
         self.strength = strength
@@ -154,13 +154,13 @@ class InvariantLogisticClassifier(StreamClassifier):
     # ------------------------------------------------------------------ learn
     def partial_fit(
         self,
-        X: Any,
-        Y: Any,
-        classes: Any = None,
+        X: MatrixLike,
+        Y: MatrixLike,
+        classes: Classes = None,
         *,
-        environment: Any = None,
-        label_mask: Any = None,
-        sample_weight: Any = None,
+        environment: RowValues = None,
+        label_mask: MaskLike = None,
+        sample_weight: RowValues = None,
     ) -> Self:
         """Learn the rows of a chunk, in addition to all rows before.
 
@@ -179,7 +179,7 @@ class InvariantLogisticClassifier(StreamClassifier):
         """
         return self._learn_chunk(X, Y, classes, label_mask, sample_weight, {"environment": environment})
 
-    def fit(self, X: Any, Y: Any, *, environment: Any = None, label_mask: Any = None) -> Self:
+    def fit(self, X: MatrixLike, Y: MatrixLike, *, environment: RowValues = None, label_mask: MaskLike = None) -> Self:
         """Forget everything, then learn the rows and compute the coefficients from all that are kept.
 
         Parameters
@@ -195,7 +195,13 @@ class InvariantLogisticClassifier(StreamClassifier):
         return self._learn_once(X, Y, label_mask, {"environment": environment})
 
     def predict_then_fit(
-        self, X: Any, Y: Any, classes: Any = None, *, environment: Any = None, label_mask: Any = None
+        self,
+        X: MatrixLike,
+        Y: MatrixLike,
+        classes: Classes = None,
+        *,
+        environment: RowValues = None,
+        label_mask: MaskLike = None,
     ) -> tuple[Array, Array]:
         """Test, then train: predict each row with what was learnt from the rows before it, then learn it.
 

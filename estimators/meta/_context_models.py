@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import has_fit_parameter
 
-from estimators._typing import Array
+from estimators._typing import Array, Estimator
 from estimators.contract.base import StreamClassifier
 from estimators.contract.failed_calls import DivergedError
 from estimators.contract.row_codes import COUNTS
@@ -25,7 +25,7 @@ class Models(NamedTuple):
     """Frequencies of the values in a context, and classifiers where they vary."""
 
     shares: Array  # (n_columns,): of the rows in which each label is positive, or of each class
-    fitted: tuple[tuple[Array, Any], ...] = ()  # the columns that a classifier predicts, and the classifier
+    fitted: tuple[tuple[Array, Estimator], ...] = ()  # the columns that a classifier predicts, and the classifier
 
     def predict_proba(self, X: Features) -> Array:
         """Return the probability of each column for each row: (n_samples, n_columns)."""
@@ -50,7 +50,7 @@ class Models(NamedTuple):
 class Fit(NamedTuple):
     """Options for learning a context."""
 
-    estimator: Any
+    estimator: Estimator
     native: bool  # one classifier predicts all labels
     min_count: int  # a label or class with fewer rows of a value is predicted by its frequency
     n_jobs: int | None
@@ -76,14 +76,14 @@ class Fit(NamedTuple):
             Y = positive[:, varied].astype(np.int64)
             return Models(shares, ((varied, self._fit(rows, Y, slice(None), 0)),))
 
-        def fit(j: int) -> tuple[Array, Any]:
+        def fit(j: int) -> tuple[Array, Estimator]:
             label = varied[j]
             target = positive[:, label].astype(np.int64)
             return varied[j : j + 1], self._fit(rows, target, counted[:, label], int(label))
 
         return Models(shares, tuple(in_threads(fit, len(varied), self.n_jobs)))
 
-    def _fit(self, rows: KeptRows, targets: Array, kept: npt.NDArray[np.bool_] | slice, column: int) -> Any:
+    def _fit(self, rows: KeptRows, targets: Array, kept: npt.NDArray[np.bool_] | slice, column: int) -> Estimator:
         part = rows if isinstance(kept, slice) or kept.all() else take(rows, kept)
         targets = targets[kept]
         weights = {} if (part.weight == 1).all() else {"sample_weight": part.weight}
@@ -95,13 +95,13 @@ class Fit(NamedTuple):
             raise
 
 
-def require_classifier(estimator: Any) -> None:
+def require_classifier(estimator: Estimator) -> None:
     """Refuse anything that is not a classifier to fit."""
     if isinstance(estimator, type) or not (hasattr(estimator, "fit") and is_classifier(estimator)):
         raise TypeError(f"estimator must be a classifier instance with fit and predict. Got {estimator!r} instead.")
 
 
-def require_weights(estimator: Any, weight: Array) -> None:
+def require_weights(estimator: Estimator, weight: Array) -> None:
     """Refuse weights that a classifier does not take."""
     if not has_fit_parameter(estimator, "sample_weight") and not np.isin(weight, (0, 1)).all():
         raise ValueError(f"sample_weight must be None, 0 or 1: {type(estimator).__name__} does not learn weights.")
@@ -121,7 +121,7 @@ def _probabilities(model: Any, X: Features, n_columns: int) -> Array:
     return np.where(np.isnan(proba), 0.0, proba)
 
 
-def _one_hot(decided: Array, classes: Any, n_columns: int) -> Array:
+def _one_hot(decided: Array, classes: Array, n_columns: int) -> Array:
     if decided.ndim == 2:
         return decided.astype(np.float64)
     positions = np.searchsorted(classes, decided)

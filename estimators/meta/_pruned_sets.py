@@ -3,7 +3,7 @@
 from collections import Counter, deque
 from copy import copy
 from itertools import compress
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -19,7 +19,7 @@ class LearningStep(NamedTuple):
     `is_own` is True if these are the row itself and no other; `n_known` is the number of sets with a code after it.
     """
 
-    rows: list[Any]
+    rows: list[Features]
     codes: list[int]
     weights: list[float]
     is_own: bool
@@ -29,7 +29,7 @@ class LearningStep(NamedTuple):
 class WaitingRow(NamedTuple):
     """A row that waits because its label set is rare."""
 
-    row: Any
+    row: Features
     labels: LabelSet
     weight: float
 
@@ -48,7 +48,7 @@ class PrunedSets:
         self.counts: Counter[LabelSet] = Counter()
         self.waiting: deque[WaitingRow] = deque()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         # rows that wait are never written to, and copying each takes longer than learning it
         twin = copy(self)
         vars(twin).update({name: copy(part) for name, part in vars(self).items()})
@@ -90,7 +90,7 @@ class PrunedSets:
             for i in range(len(Y))
         ]
 
-    def _process_row(self, row: Any, labels: LabelSet, weight: float) -> LearningStep:
+    def _process_row(self, row: Features, labels: LabelSet, weight: float) -> LearningStep:
         if weight == 0:
             return LearningStep([], [], [], False, self.n_known)
         if labels in self.codes:
@@ -109,7 +109,7 @@ class PrunedSets:
         if len(self.counts) > self.max_sets + self.buffer_size:
             self.counts = Counter({one: n // 2 for one, n in self.counts.items() if n > 1})
 
-    def _promote(self, row: Any, labels: LabelSet, weight: float) -> LearningStep:
+    def _promote(self, row: Features, labels: LabelSet, weight: float) -> LearningStep:
         """Assign a code to the set; its rows that wait are learnt before the new one."""
         code = self._add_code(labels)
         del self.counts[labels]

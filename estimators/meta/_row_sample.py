@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._typing import Array
+from estimators._typing import Array, RandomStateLike
 from estimators.replay._kept_rows import KeptRows, blank, replaced, take, widened
 from estimators.replay.memories import ReservoirMemory
 
@@ -18,7 +18,7 @@ class RowSample(NamedTuple):
     kept: KeptRows | None
 
     @classmethod
-    def start(cls, size: int, random_state: object) -> "RowSample":
+    def start(cls, size: int, random_state: RandomStateLike) -> "RowSample":
         """Start from no row, with room for `size`."""
         # a memory must hold more than it draws; nothing is drawn here
         return cls(ReservoirMemory(max(size, 2), 1).begin(random_state), None)

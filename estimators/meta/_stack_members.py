@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._typing import Array
+from estimators._typing import Array, Estimator
 from estimators.contract.base import Mask, StreamClassifier, fails_late
 from estimators.contract.seeding import clone_with_seed
 from estimators.contract.targets import as_table
@@ -42,7 +42,7 @@ def _as_pairs(estimators: Any) -> list[tuple[Any, Any]]:
     return [tuple(pair) for pair in pairs]
 
 
-def _as_learner(name: str, estimator: Any) -> StreamClassifier:
+def _as_learner(name: str, estimator: Estimator) -> StreamClassifier:
     if isinstance(estimator, StreamClassifier):
         return estimator
     if isinstance(estimator, type) or not hasattr(estimator, "partial_fit"):
@@ -81,7 +81,8 @@ def test_then_train_all(members: Members, X: Features, Y: Array, mask: Mask | No
     Members that may refuse a row are called first: if there is one, the others need no copies.
     """
     proba = np.empty((len(members), *Y.shape))
-    own, shown = as_table(Y), None if mask is None else as_table(np.where(mask, Y, np.uint8(UNKNOWN)))
+    own = as_table(Y)
+    shown = own if mask is None else as_table(np.where(mask, Y, np.uint8(UNKNOWN)))
     for k in sorted(range(len(members)), key=lambda k: not fails_late(members[k][1])):
         one = members[k][1]
         table, seen = (own, mask) if mask is None or one.uses_task else (shown, None)
@@ -89,7 +90,7 @@ def test_then_train_all(members: Members, X: Features, Y: Array, mask: Mask | No
     return proba
 
 
-def _test_then_train(one: StreamClassifier, X: Features, Y: Any, mask: Mask | None, weight: Array | None) -> Array:
+def _test_then_train(one: StreamClassifier, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> Array:
     if weight is None or (weight == 1).all():
         return one.predict_then_fit(X, Y, label_mask=mask)[1]
     # test-then-train takes no weights

@@ -2,19 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import joblib
 import numpy as np
+from numpy.random import RandomState
 from sklearn.utils import get_tags
 
-from estimators._typing import Array
+from estimators._typing import Array, Estimator
 from estimators.contract.base import StreamClassifier
 from estimators.contract.seeding import clone_with_seed
 from estimators.contract.unknown_labels import runs
 from estimators.contract.validation import Features
 from estimators.trees._tree_bank import SKIP, TreeBank, has_bank
 
+T = TypeVar("T")
 Prediction = tuple[Array, Array]
 
 
@@ -39,7 +41,9 @@ class Member(Protocol):
         """Predict each row of `X_predict`, or of X, then learn that row of X."""
 
 
-def make_members(estimator: Any, n_members: int, n_features: Sequence[int], n_classes: int, seed: Any) -> list[Member]:
+def make_members(
+    estimator: Estimator, n_members: int, n_features: Sequence[int], n_classes: int, seed: RandomState | None
+) -> list[Member]:
     """Return untrained members, clones of an estimator, each with its own seed; None leaves the seeds as they are.
 
     The estimator is a scikit-learn classifier with ``partial_fit``. `n_features` holds a number for each member.
@@ -49,13 +53,13 @@ def make_members(estimator: Any, n_members: int, n_features: Sequence[int], n_cl
     return [_make(estimator, seed, width, n_classes) for width in list(n_features)[:n_members]]
 
 
-def takes_sparse(estimator: Any) -> bool:
+def takes_sparse(estimator: object) -> bool:
     """Return whether the tags of an estimator allow CSR; anything that is not an estimator is refused later."""
     tagged = hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
     return bool(get_tags(estimator).input_tags.sparse) if tagged else True
 
 
-def in_threads(work: Callable[[int], Any], n_members: int, n_jobs: int | None) -> list[Any]:
+def in_threads(work: Callable[[int], T], n_members: int, n_jobs: int | None) -> list[T]:
     """Call work(0), work(1), ... in threads, and return the results."""
     # joblib takes as long to find the number of processors as a tree to learn a row
     n_threads = 1 if n_members == 1 else min(joblib.effective_n_jobs(n_jobs), n_members)
@@ -65,14 +69,14 @@ def in_threads(work: Callable[[int], Any], n_members: int, n_jobs: int | None) -
         return list(pool.map(work, range(n_members)))
 
 
-def infer_each(estimator: Any, infer: Callable[[Features], Prediction], X: Features) -> Prediction:
+def infer_each(estimator: object, infer: Callable[[Features], Prediction], X: Features) -> Prediction:
     """Predict rows that are not learnt as the rows around them: those of other packages one by one, for equal bits."""
     if isinstance(estimator, StreamClassifier):
         return infer(X)
     return _joined([infer(X[i : i + 1]) for i in range(X.shape[0])])
 
 
-def _make(estimator: Any, seed: Any, n_features: int, n_classes: int) -> Member:
+def _make(estimator: Any, seed: RandomState | None, n_features: int, n_classes: int) -> Member:
     if has_bank(estimator):
         return TreeMember(estimator._new_bank(1, n_features, n_classes, rng=seed))
     return ClassifierMember(clone_with_seed(estimator, seed), n_features, n_classes)

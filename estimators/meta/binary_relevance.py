@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
-from estimators._typing import Array
+from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.validation import Features
@@ -85,7 +85,7 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
         start: Literal["first-row", "first-positive"] = "first-row",
         targeted: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.estimator = estimator

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
-from estimators._typing import Array
+from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
 from estimators.contract.new_labels import OnNewLabels, growth_state
 from estimators.contract.validation import Features
@@ -94,7 +94,7 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         chain_features: Literal["true", "predicted"] = "true",
         n_chains: int = 1,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         on_new_labels: OnNewLabels = "error",
         max_bytes: int = 4 * 2**30,
     ) -> None:
@@ -191,7 +191,7 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         predictions = in_threads(lambda c: self._run_chain(c, X, labels, weight), len(self._chains), self.n_jobs)
         if len(predictions) == 1:
             return predictions[0]
-        proba = sum(proba for _, proba in predictions) / len(predictions)
+        proba: Any = sum(proba for _, proba in predictions) / len(predictions)
         return proba >= 0.5, proba
 
     def _run_chain(self, c: int, X: Features, labels: Array | None, weight: Array | None) -> Prediction:

@@ -9,7 +9,7 @@ from numpy.random import RandomState
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
-from estimators._typing import Array
+from estimators._typing import Array, Estimator, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier, check_precision
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.parameters import check_number
@@ -111,7 +111,7 @@ class ContextWindowClassifier(MetaEstimatorMixin, StreamClassifier):
 
     def __init__(  # noqa: PLR0913 - parameters of scikit-learn's kind
         self,
-        estimator: Any = None,
+        estimator: Estimator | None = None,
         *,
         context_size: int = 500,
         policy: Literal["last", "task", "label"] = "last",
@@ -120,7 +120,7 @@ class ContextWindowClassifier(MetaEstimatorMixin, StreamClassifier):
         min_count: int = 1,
         multilabel: Literal["binary", "native"] = "binary",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.estimator = estimator

@@ -9,7 +9,7 @@ from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._typing import Array
+from estimators._typing import Array, Estimator, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
 from estimators.contract.batching import blocks
 from estimators.contract.failed_calls import DivergedError, check_not_diverged
@@ -91,7 +91,12 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
     _takes_codes: ClassVar[bool] = True
 
     def __init__(
-        self, estimator: Any = None, *, chunk_size: int = 100, n_members: int = 10, random_state: Any = None
+        self,
+        estimator: Estimator | None = None,
+        *,
+        chunk_size: int = 100,
+        n_members: int = 10,
+        random_state: RandomStateLike = None,
     ) -> None:
         self.estimator = estimator
         self.chunk_size = chunk_size

@@ -8,7 +8,7 @@ from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._typing import Array
+from estimators._typing import Array, Estimator, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
 from estimators.contract.locks import lock_of
 from estimators.contract.targets import has_unknown
@@ -86,13 +86,13 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Estimator,
         *,
         pruning: int = 0,
         buffer_size: int = 1000,
         max_combinations: int = 512,
         decisions: Literal["best-set", "published"] = "best-set",
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
     ) -> None:
         self.estimator = estimator
         self.pruning = pruning

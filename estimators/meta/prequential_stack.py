@@ -8,7 +8,7 @@ from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._typing import Array
+from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
 from estimators.contract.composition import Composition
 from estimators.contract.failed_calls import check_not_diverged
@@ -137,7 +137,7 @@ class PrequentialStack(Composition, MetaEstimatorMixin, StreamClassifier):
         reservoir_size: int = 100,
         patience: int | None = None,
         negligible: float = 0.02,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.estimators = estimators

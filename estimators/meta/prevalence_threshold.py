@@ -1,11 +1,11 @@
 """Decisions at the prevalence of labels, around any classifier."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils import Tags
 
-from estimators._typing import Array
+from estimators._typing import Array, Estimator
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.prevalence import FOLLOW, MEMORY, Prevalence, one_hot, require_rule
 from estimators.contract.targets import as_table
@@ -92,7 +92,7 @@ class PrevalenceThreshold(OuterClassifier):
     _takes_codes: ClassVar[bool] = True
 
     def __init__(
-        self, estimator: Any, *, follow: float = FOLLOW, memory: float = MEMORY, late_in_predict: bool = False
+        self, estimator: Estimator, *, follow: float = FOLLOW, memory: float = MEMORY, late_in_predict: bool = False
     ) -> None:
         self.estimator = estimator
         self.follow = follow

@@ -38,6 +38,6 @@ def count_candidates(options: Options) -> int:
     return count
 
 
-def _require_share(name: str, value: Any) -> None:
+def _require_share(name: str, value: object) -> None:
     if not isinstance(value, float | np.floating) or not 0 < value < 1:
         raise ValueError(f"{name} must be a number between 0 and 1, neither included. Got {value!r} instead.")

@@ -1,7 +1,5 @@
 """The state of learners with a window that adjusts its own size: made, and made larger."""
 
-from typing import Any
-
 import numpy as np
 
 from estimators._kernels.label_codes import UNKNOWN
@@ -82,9 +80,9 @@ def with_more_labels(state: State, n: int, k: int) -> State:
     )
 
 
-def _longer(array: Array, n: int, value: Any = 0) -> Array:
+def _longer(array: Array, n: int, value: float = 0) -> Array:
     return np.concatenate([array, np.full((n, *array.shape[1:]), value, array.dtype)])
 
 
-def _wider(array: Array, n: int, value: Any = 0) -> Array:
+def _wider(array: Array, n: int, value: float = 0) -> Array:
     return np.concatenate([array, np.full((len(array), n), value, array.dtype)], axis=1)

@@ -1,12 +1,11 @@
 """Base of networks that are regularised towards earlier tasks: one row a step, Adam, targeted loss."""
 
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from estimators._typing import Array
+from estimators._typing import Array, Attributes, RandomStateLike
 from estimators.contract.new_labels import OnNewLabels, growth_state
 from estimators.contract.validation import Features
 from estimators.networks._kernel_context import ContextCache, Needs
@@ -39,7 +38,7 @@ class RegularisedNetwork(NetworkClassifier):
     hidden_units: int | tuple[int, ...] | None
     learning_rate: float
     task_rows: int | None
-    random_state: Any
+    random_state: RandomStateLike
     on_new_labels: OnNewLabels
 
     @property
@@ -80,7 +79,7 @@ class RegularisedNetwork(NetworkClassifier):
         weights = {name: append_outputs(part, sizes, nothing) if len(part) else part for name, part in kept.items()}
         self._past = {"n_rows": self._past["n_rows"].copy(), **flags, **weights}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Attributes) -> None:
         super().__setstate__(state)
         for name in {"_state", "_past"} & state.keys():
             setattr(self, name, writable(state[name]))

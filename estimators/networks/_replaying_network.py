@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from estimators._typing import Array
+from estimators._typing import Array, Attributes, RandomStateLike
 from estimators.contract.new_labels import OnNewLabels, growth_state
 from estimators.contract.validation import Features
 from estimators.networks._kernel_context import ContextCache, Needs, ReusableContext
@@ -31,7 +31,7 @@ class ReplayingNetwork(NetworkClassifier):
     optimizer: str
     size: int
     draws: int
-    random_state: Any
+    random_state: RandomStateLike
     on_new_labels: OnNewLabels
 
     @property
@@ -79,7 +79,7 @@ class ReplayingNetwork(NetworkClassifier):
         self._state = with_more_outputs(self._state, n_new, growth_state(self, n_before))
         self._store = None if self._store is None else self._store.with_more_labels(n_new)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Attributes) -> None:
         super().__setstate__(state)
         if "_state" in state:
             self._state = writable(state["_state"])

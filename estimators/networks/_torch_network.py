@@ -1,7 +1,7 @@
 """Networks in torch (extra `torch`): the learnt network as a module, and learning on a device."""
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from estimators.networks._kernels.adam import B1, B2, EPS
 from estimators.networks._kernels.state import B1_POWER, B2_POWER, STEPS, CodedRows
 from estimators.networks._network_state import State, brought_up_to_date, layers_of
 from estimators.replay.memories import ReplayPlan, replay_order
+
+if TYPE_CHECKING:
+    import torch
 
 
 class DeviceLearning(NamedTuple):
@@ -25,10 +28,10 @@ class DeviceLearning(NamedTuple):
     freeze: bool
 
 
-def as_module(state: State) -> Any:
+def as_module(state: State) -> "torch.nn.Sequential":
     """Return the network as a ``torch.nn.Sequential`` that returns probabilities."""
     torch = import_torch()
-    parts: list[Any] = []
+    parts = []
     for weights, biases in layers_of(state):
         linear = torch.nn.Linear(*weights.shape[::-1], dtype=torch.as_tensor(biases).dtype)
         with torch.no_grad():
@@ -92,7 +95,7 @@ class _Network:
         self.Y = self._on_device((codes & 1).astype(kind))
         self.shares = self._on_device((counts * (weight / counted)[:, np.newaxis]).astype(kind))
 
-    def forward(self, rows: Any) -> list[Any]:
+    def forward(self, rows: "torch.Tensor") -> "list[torch.Tensor]":
         """Return the outputs of all layers, features first, probabilities last."""
         units = [self.X[rows]]
         for weights, biases in self.layers:
@@ -101,7 +104,7 @@ class _Network:
         units[-1] = self.torch.sigmoid(self.torch.addmm(biases, units[-2], weights))
         return units
 
-    def step(self, rows: Any) -> None:
+    def step(self, rows: "torch.Tensor") -> None:
         """Take one step on the mean loss of some rows."""
         units, shares = self.forward(rows), self.shares[rows]
         delta = (units[-1] - self.Y[rows]) * shares / len(rows)
@@ -134,7 +137,7 @@ class _Network:
         length = self.how.rate * root / (1 - float(self.clock[B1_POWER]))
         self.w.addcdiv_(self.m, self.v.sqrt().add_(EPS * root), value=-length)
 
-    def _update_all_but(self, frozen: Any) -> None:
+    def _update_all_but(self, frozen: "torch.Tensor") -> None:
         """Update all weights, then restore those of frozen outputs and their moments."""
         n_in, n_out = self.before["sizes"][-2:].tolist()
         first = len(self.w) - (n_in + 1) * n_out
@@ -147,7 +150,7 @@ class _Network:
         for part, old in zip(parts, before, strict=True):
             part.copy_(self.torch.where(where, old, part))
 
-    def _layers(self, flat: Any) -> list[tuple[Any, Any]]:
+    def _layers(self, flat: "torch.Tensor") -> "list[tuple[torch.Tensor, torch.Tensor]]":
         """Return views of the weights (inputs, outputs) and the biases of each layer."""
         layers, at = [], 0
         for i, (n_in, n_out) in enumerate(pairwise(self.before["sizes"].tolist())):
@@ -157,11 +160,11 @@ class _Network:
             at = stop + n_out
         return layers
 
-    def _on_device(self, part: Array) -> Any:
+    def _on_device(self, part: Array) -> "torch.Tensor":
         return self.torch.tensor(part, device=self.how.device)
 
 
-def check_device(device: Any) -> None:
+def check_device(device: object) -> None:
     """Refuse a device that torch cannot use."""
     torch = import_torch()
     try:

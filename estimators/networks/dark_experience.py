@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from estimators._typing import Attributes, RandomStateLike
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.parameters import check_number
 from estimators.networks._kernel_context import ReusableContext
@@ -98,7 +99,7 @@ class DERClassifier(ReplayingNetwork):
         draws: int = 5,
         optimizer: str = "adam",
         dtype: str = "float32",
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.hidden_units = hidden_units
@@ -132,7 +133,7 @@ class DERClassifier(ReplayingNetwork):
         self._known = np.pad(self._known, (0, n_new))
         self._held = np.pad(self._held, ((0, 0), (0, n_new)), constant_values=np.nan)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Attributes) -> None:
         super().__setstate__(state)
         for name in {"_known", "_held"} & state.keys():
             setattr(self, name, np.array(state[name]))

@@ -1,9 +1,8 @@
 """Averaged gradient episodic memory, A-GEM."""
 
-from typing import Any
-
 import numpy as np
 
+from estimators._typing import RandomStateLike
 from estimators.contract.new_labels import OnNewLabels
 from estimators.networks._kernel_context import ReusableContext
 from estimators.networks._kernels.episodes import EpisodicWork, run
@@ -98,7 +97,7 @@ class AGEMClassifier(ReplayingNetwork):
         task_rows: int | None = None,
         optimizer: str = "adam",
         dtype: str = "float32",
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.hidden_units = hidden_units

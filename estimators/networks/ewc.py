@@ -1,9 +1,8 @@
 """Elastic weight consolidation, online."""
 
-from typing import Any
-
 import numpy as np
 
+from estimators._typing import RandomStateLike
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.parameters import check_number
 from estimators.networks._kernels.regularised import Regularisation
@@ -95,7 +94,7 @@ class EWCClassifier(RegularisedNetwork):
         decay: float = 1.0,
         task_rows: int | None = None,
         dtype: str = "float32",
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.hidden_units = hidden_units

@@ -1,9 +1,8 @@
 """Learning without forgetting, on a stream."""
 
-from typing import Any
-
 import numpy as np
 
+from estimators._typing import RandomStateLike
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.parameters import check_number
 from estimators.networks._kernels.regularised import Regularisation
@@ -97,7 +96,7 @@ class LwFClassifier(RegularisedNetwork):
         temperature: float = 2.0,
         task_rows: int | None = None,
         dtype: str = "float32",
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.hidden_units = hidden_units

@@ -1,13 +1,13 @@
 """Online networks with targeted loss and replay, compiled."""
 
 from copy import copy
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 
-from estimators._typing import Array
+from estimators._typing import Array, Attributes, RandomStateLike
 from estimators.contract.new_labels import OnNewLabels, growth_state
 from estimators.contract.validation import Features
 from estimators.networks._kernel_context import ContextCache, Needs
@@ -130,7 +130,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
         balance_labels: bool = False,
         dtype: str = "float32",
         device: str | None = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.hidden_units = hidden_units
@@ -155,7 +155,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
         """Whether `label_mask` changes what is learnt: with a targeted loss."""
         return self.targeted_loss is not None
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.device is None
         return tags
@@ -181,7 +181,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
         self._store = None if self._store is None else self._store.with_more_labels(n_new)
         self._contexts = ContextCache()
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Attributes) -> None:
         super().__setstate__(state)
         if "_state" in state:
             self._state = writable(state["_state"])

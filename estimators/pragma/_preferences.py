@@ -1,15 +1,22 @@
 """Preferences of a user for each class or label, checked once: importance, compromise, floors, weights of votes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from estimators._typing import Array
 from estimators.pragma._kernels.votes import Losses
 from estimators.pragma._surface import Surface
 from metrics import pragma_plane
+
+# one value for all classes or labels, or a value for each, by its name
+Weights: TypeAlias = float | Mapping[Any, float]
+Floors: TypeAlias = float | Mapping[Any, float] | None
+Pair: TypeAlias = tuple[float, float]
+Pairs: TypeAlias = Pair | Mapping[Any, Pair]
 
 
 @dataclass(frozen=True)
@@ -28,13 +35,13 @@ class Preferences:
     @classmethod
     def from_options(
         cls,
-        importance: Any,
-        compromise: Any,
-        classes: list[Any],
+        importance: Weights,
+        compromise: Pairs,
+        classes: list[Hashable],
         *,
         local: Callable[[float, float], float] | None = None,
-        min_recall: Any = None,
-        min_precision: Any = None,
+        min_recall: Floors = None,
+        min_precision: Floors = None,
     ) -> Self:
         """Check the options, one value for all classes or a mapping, against the classes of the data."""
         theta = [_positive(value, "importance", c) for c, value in _by_class(importance, "importance", classes)]
@@ -59,7 +66,7 @@ class Preferences:
         return Losses(share, alpha, beta, n_true, floors, self.surface.address)
 
 
-def check_vote_weights(given: Any, classes: list[Any]) -> Array:
+def check_vote_weights(given: npt.ArrayLike | Mapping[Any, float], classes: list[Hashable]) -> Array:
     """Return the weights that a user sets, in the order of the classes."""
     if not isinstance(given, Mapping):
         if np.shape(given) != (len(classes),):
@@ -70,7 +77,7 @@ def check_vote_weights(given: Any, classes: list[Any]) -> Array:
     return np.array([_positive(value, "vote_weights", c) for c, value in _by_class(given, "vote_weights", classes)])
 
 
-def _floors(given: Any, option: str, classes: list[Any]) -> Array:
+def _floors(given: Floors, option: str, classes: list[Hashable]) -> Array:
     """Return the least rate of each class, 0 for one without any; a mapping may leave classes out."""
     floors = dict.fromkeys(classes, 0.0)
     if given is not None:
@@ -78,7 +85,9 @@ def _floors(given: Any, option: str, classes: list[Any]) -> Array:
     return np.array(list(floors.values()))
 
 
-def _by_class(given: Any, option: str, classes: list[Any], *, partial: bool = False) -> list[tuple[Any, Any]]:
+def _by_class(
+    given: object, option: str, classes: list[Hashable], *, partial: bool = False
+) -> list[tuple[Hashable, Any]]:
     if not isinstance(given, Mapping):
         return [(c, given) for c in classes]
     unknown = [key for key in given if key not in classes]
@@ -92,19 +101,19 @@ def _by_class(given: Any, option: str, classes: list[Any], *, partial: bool = Fa
     return [(c, given[c]) for c in classes]
 
 
-def _positive(value: Any, option: str, whose: Any) -> float:
+def _positive(value: object, option: str, whose: object) -> float:
     if not isinstance(value, int | float | np.number) or not np.isfinite(value) or value <= 0:
         raise ValueError(f"{option} must be a finite number greater than 0. Got {value!r} for class {whose!r} instead.")
     return float(value)
 
 
-def _rate(value: Any, option: str, whose: Any) -> float:
+def _rate(value: object, option: str, whose: object) -> float:
     if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not 0 <= value <= 1:
         raise ValueError(f"{option} must be in [0, 1]. Got {value!r} for class {whose!r} instead.")
     return float(value)
 
 
-def _plane(pair: Any, whose: Any) -> tuple[float, float]:
+def _plane(pair: Any, whose: object) -> tuple[float, float]:
     if np.shape(pair) != (2,):
         raise ValueError(f"compromise must be a pair (x, y). Got {pair!r} for class {whose!r} instead.")
     try:

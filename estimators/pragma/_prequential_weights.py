@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from estimators._typing import Array
+from estimators._typing import Array, Estimator
 from estimators.contract.failed_calls import check_not_diverged
 from estimators.contract.targets import ClassTarget, as_table
 from estimators.contract.unknown_labels import runs
@@ -18,7 +18,7 @@ from estimators.pragma._weighted_votes import WeightedVotes, rows_with_a_label
 class PrequentialWeights(WeightedVotes):
     """Learn rows after predicting them, and search weights on the predictions for a window, once in a period."""
 
-    estimator: Any
+    estimator: Estimator
     estimator_: Any
     window: int
     period: int
@@ -121,11 +121,11 @@ class PrequentialWeights(WeightedVotes):
         return np.stack([1.0 - proba, proba], axis=-1)
 
 
-def _tests_then_trains(model: Any) -> bool:
+def _tests_then_trains(model: Estimator) -> bool:
     return hasattr(model, "begin") and hasattr(model, "predict_then_fit")
 
 
-def _is_fitted(model: Any) -> bool:
+def _is_fitted(model: Estimator) -> bool:
     try:
         check_is_fitted(model)
     except NotFittedError:

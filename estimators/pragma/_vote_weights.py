@@ -1,8 +1,8 @@
 """Weights of votes, fitted to one class a row or to each label of a set, and the shares of weighted votes."""
 
 import warnings
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -121,7 +121,7 @@ def unvoted_classes(votes: Array, truth: Array) -> Array:
     return np.logical_not(((votes[..., 1] > 0) & (truth == 1)).any(axis=0))
 
 
-def warn_of_unvoted(unvoted: Array, classes: list[Any], kind: str) -> None:
+def warn_of_unvoted(unvoted: Array, classes: list[Hashable], kind: str) -> None:
     """Warn about classes, or labels, that get no vote in any of their rows."""
     names = [name for name, is_unvoted in zip(classes, unvoted.tolist(), strict=True) if is_unvoted]
     if names:
@@ -132,7 +132,7 @@ def warn_of_unvoted(unvoted: Array, classes: list[Any], kind: str) -> None:
         )
 
 
-def warn_of_floors(lacking: Array, floors: Array, classes: list[Any], kind: str) -> None:
+def warn_of_floors(lacking: Array, floors: Array, classes: list[Hashable], kind: str) -> None:
     """Warn about classes, or labels, whose recall or precision is below its floor."""
     unmet = [
         f"{name}={floors[c, k]:g} of class {classes[c]!r} (it is {floors[c, k] - lacking[c, k]:.3g})"

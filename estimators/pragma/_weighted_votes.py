@@ -1,5 +1,6 @@
 """Base of classifiers that predict by weighted votes or probabilities."""
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
-from estimators._typing import Array
+from estimators._typing import Array, Estimator, MatrixLike
 from estimators.contract.locks import Locked, lock_of
 from estimators.contract.targets import ClassTarget, LabelTarget, Target
 from estimators.contract.unknown_labels import Mask, rows_to_learn
@@ -32,7 +33,7 @@ def with_a_label(X: Features, truth: Array) -> tuple[Features, Array]:
     return X[kept], truth[kept]
 
 
-def _has_margins(estimator: Any) -> bool:
+def _has_margins(estimator: Estimator) -> bool:
     # scikit-learn reads the sign of margins as a position in `classes_`, which no table of labels can be
     return isinstance(getattr(estimator, "_target", None), ClassTarget | None)
 
@@ -41,9 +42,9 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
     """Predict by shares of weighted votes; a subclass implements ``_shares(X)``."""
 
     _target: Target
-    label_names_: list[Any]
+    label_names_: list[Hashable]
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """Predict the class, or the labels, of each row by weighted votes.
 
         Parameters
@@ -59,7 +60,7 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
         with lock_of(self):
             return self._decided(self._shares(X))
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Return the shares of the weighted votes.
 
         Parameters
@@ -75,7 +76,7 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
         with lock_of(self):
             return self._probabilities(self._shares(X))
 
-    def predict_with_proba(self, X: Any) -> tuple[Array, Array]:
+    def predict_with_proba(self, X: MatrixLike) -> tuple[Array, Array]:
         """Predict classes, or labels, and return the shares of the votes, in one pass over the rows.
 
         Parameters
@@ -95,7 +96,7 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
             return self._decided(share), self._probabilities(share)
 
     @available_if(_has_margins)
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: MatrixLike) -> Array:
         """Return the margins of the weighted votes, where every row has one class.
 
         Parameters
@@ -120,7 +121,7 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _shares(self, X: Any) -> Array:
+    def _shares(self, X: MatrixLike) -> Array:
         raise NotImplementedError
 
     def _decided(self, share: Array) -> Array:
@@ -141,12 +142,12 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
         if isinstance(target, LabelTarget) and target.names is not None:
             self.label_names_ = list(target.names)
 
-    def _keys(self) -> list[Any]:
+    def _keys(self) -> list[Hashable]:
         """Return what preferences and weights go by: the classes, or the positions of labels."""
         target = self._target
         return target.classes.tolist() if isinstance(target, ClassTarget) else list(range(target.width))
 
-    def _encode(self, y: Any) -> Array:
+    def _encode(self, y: MatrixLike) -> Array:
         """Return positions in `classes_`, or 0/1 labels."""
         return self._target.codes(y) if isinstance(self._target, ClassTarget) else self._target.encode(y)
 

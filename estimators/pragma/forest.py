@@ -10,11 +10,12 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._typing import Array
+from estimators._typing import Array, MatrixLike, RandomStateLike
 from estimators.contract.failed_calls import unchanged_on_error
 from estimators.contract.targets import make_target
 from estimators.contract.validation import Features, check_features, is_sparse
 from estimators.pragma._forest_votes import ForestVotes, LabelForestsVotes
+from estimators.pragma._preferences import Floors, Pairs, Weights
 from estimators.pragma._vote_search import Search
 from estimators.pragma._vote_weights import shares, unvoted_classes, usable_votes, warn_of_floors, warn_of_unvoted
 from estimators.pragma._weighted_votes import WeightedVotes, with_a_label
@@ -147,11 +148,11 @@ class PragmaForestClassifier(WeightedVotes):
         max_features: float | str | None = "sqrt",
         max_depth: int | None = None,
         min_samples_leaf: float = 1,
-        importance: float | Mapping[Any, float] = 1.0,
-        compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
+        importance: Weights = 1.0,
+        compromise: Pairs = (0.5, 0.5),
         local: Callable[[float, float], float] | None = None,
-        min_recall: float | Mapping[Any, float] | None = None,
-        min_precision: float | Mapping[Any, float] | None = None,
+        min_recall: Floors = None,
+        min_precision: Floors = None,
         vote_weights: npt.ArrayLike | Mapping[Any, float] | None = None,
         votes: Literal["out_of_bag", "in_bag"] = "out_of_bag",
         shrinkage: float | None = 30.0,
@@ -160,7 +161,7 @@ class PragmaForestClassifier(WeightedVotes):
         n_moves: int = 20_000,
         n_bags: int = 10,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -182,7 +183,7 @@ class PragmaForestClassifier(WeightedVotes):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: MatrixLike) -> Self:
         """Grow the forest, then find the weights of its votes.
 
         Parameters
@@ -229,7 +230,7 @@ class PragmaForestClassifier(WeightedVotes):
             tags.input_tags.sparse = tags.target_tags.multi_output = tags.classifier_tags.multi_label = False
         return tags
 
-    def _check(self, X: Any, y: Any) -> tuple[Features, Array]:
+    def _check(self, X: MatrixLike, y: MatrixLike) -> tuple[Features, Array]:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         for name, known in (("criterion", tuple(CRITERIA)), ("votes", VOTES)):
@@ -243,7 +244,7 @@ class PragmaForestClassifier(WeightedVotes):
             raise ValueError(f"X and y must have the same number of rows. Got {X.shape[0]} and {len(truth)} instead.")
         return X, truth
 
-    def _check_features(self, X: Any, *, first: bool) -> Features:
+    def _check_features(self, X: MatrixLike, *, first: bool) -> Features:
         X = check_features(self, X, first=first)
         if self.criterion == "pragma" and is_sparse(X):
             raise ValueError("X must be dense for criterion='pragma'. Got a sparse matrix instead.")
@@ -280,7 +281,7 @@ class PragmaForestClassifier(WeightedVotes):
         given = getattr(self, option)
         return dict(enumerate(given[c] for c in self._keys())) if isinstance(given, Mapping) else given
 
-    def _shares(self, X: Any) -> Array:
+    def _shares(self, X: MatrixLike) -> Array:
         check_is_fitted(self)
         X = self._check_features(X, first=False)
         return shares(self._forest_votes().of_all_trees(X), self.vote_weights_)
@@ -291,6 +292,6 @@ class PragmaForestClassifier(WeightedVotes):
         return ForestVotes(self.forest_, self._target.multilabel, self.shrinkage)
 
 
-def _check_shrinkage(value: Any) -> None:
+def _check_shrinkage(value: object) -> None:
     if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not 0 <= value < np.inf:
         raise ValueError(f"shrinkage must be None or a finite number of at least 0. Got {value!r} instead.")

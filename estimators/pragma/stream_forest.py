@@ -1,17 +1,16 @@
 """An adaptive random forest whose votes are weighted, while the stream runs, so that PRAGMA is low."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from estimators._typing import Array
+from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.targets import ClassTarget
 from estimators.contract.validation import Features
-from estimators.pragma._preferences import Preferences
+from estimators.pragma._preferences import Floors, Pairs, Preferences, Weights
 from estimators.pragma._vote_search import Search, SearchOptions
 from estimators.pragma._vote_weights import VoteWeighting, shares
 from estimators.pragma._vote_window import VoteWindow
@@ -115,17 +114,17 @@ class PragmaStreamForestClassifier(StreamClassifier):
         self,
         forest: AdaptiveRandomForestClassifier | None = None,
         *,
-        importance: float | Mapping[Any, float] = 1.0,
-        compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
+        importance: Weights = 1.0,
+        compromise: Pairs = (0.5, 0.5),
         local: Callable[[float, float], float] | None = None,
-        min_recall: float | Mapping[Any, float] | None = None,
-        min_precision: float | Mapping[Any, float] | None = None,
+        min_recall: Floors = None,
+        min_precision: Floors = None,
         window: int = 1000,
         period: int = 100,
         search: Search = "exact",
         n_restarts: int = 1,
         n_moves: int = 20_000,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
     ) -> None:
         self.forest = forest
         self.importance = importance

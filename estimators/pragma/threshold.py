@@ -1,6 +1,6 @@
 """Thresholds for any classifier: its probabilities are weighted so that PRAGMA is low."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -10,13 +10,14 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from estimators._typing import Array
+from estimators._typing import Array, Classes, Estimator, MatrixLike, RandomStateLike
 from estimators.contract.base import check_precision, fails_late
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.one_row import as_tables
 from estimators.contract.targets import ClassTarget, make_target
 from estimators.contract.validation import Features, check_features
 from estimators.pragma._calibration import CALIBRATIONS, Calibration, ClassCalibration
+from estimators.pragma._preferences import Floors, Pairs, Weights
 from estimators.pragma._prequential_weights import PrequentialWeights
 from estimators.pragma._vote_search import Search
 from estimators.pragma._vote_weights import FittedWeights, shares, warn_of_floors
@@ -24,7 +25,7 @@ from estimators.pragma._weighted_votes import with_a_label
 from metrics._validation import require_choice, require_integer
 
 
-def _estimator_has(name: str) -> Callable[[Any], bool]:
+def _estimator_has(name: str) -> Callable[["PragmaThreshold"], bool]:
     return lambda self: hasattr(self.estimator, name)
 
 
@@ -118,13 +119,13 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
 
     def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,
-        estimator: Any,
+        estimator: Estimator,
         *,
-        importance: float | Mapping[Any, float] = 1.0,
-        compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
+        importance: Weights = 1.0,
+        compromise: Pairs = (0.5, 0.5),
         local: Callable[[float, float], float] | None = None,
-        min_recall: float | Mapping[Any, float] | None = None,
-        min_precision: float | Mapping[Any, float] | None = None,
+        min_recall: Floors = None,
+        min_precision: Floors = None,
         cv: Any = 5,
         calibration: Calibration | None = None,
         search: Search = "exact",
@@ -133,7 +134,7 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
         n_bags: int = 0,
         window: int = 1000,
         period: int = 100,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
     ) -> None:
         self.estimator = estimator
         self.importance = importance
@@ -154,7 +155,7 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
     _calibration: ClassCalibration | None
 
     # ------------------------------------------------------------------ learn
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: MatrixLike) -> Self:
         """Search the weights on out-of-fold predictions, then let the estimator learn all rows.
 
         Parameters
@@ -183,7 +184,7 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
         return self
 
     @available_if(_estimator_has("partial_fit"))
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: MatrixLike, y: MatrixLike, classes: Classes = None) -> Self:
         """Predict rows, then learn them, in order, and search the weights again every `period` rows.
 
         Parameters
@@ -204,7 +205,7 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
         return self
 
     @available_if(_estimator_has("partial_fit"))
-    def predict_then_fit(self, X: Any, y: Any, classes: Any = None) -> tuple[Array, Array]:
+    def predict_then_fit(self, X: MatrixLike, y: MatrixLike, classes: Classes = None) -> tuple[Array, Array]:
         """Test, then train: predict each row with what was learnt from the rows before it, then learn it.
 
         Parameters
@@ -236,7 +237,7 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
             return self._decided(share), self._probabilities(share)
 
     @available_if(_estimator_has("partial_fit"))
-    def predict_then_fit_one(self, x: Any, y: Any, classes: Any = None) -> tuple[Any, Array]:
+    def predict_then_fit_one(self, x: MatrixLike, y: MatrixLike, classes: Classes = None) -> tuple[Any, Array]:
         """Predict one row, then learn it: `predict_then_fit` for a loop over rows, to the last bit.
 
         Parameters
@@ -263,7 +264,7 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
         y_pred, y_proba = self.predict_then_fit(*as_tables(self, x, y), classes)
         return y_pred[0], y_proba[0]
 
-    def _begin(self, X: Any, y: Any, classes: Any) -> tuple[Features, Array]:
+    def _begin(self, X: MatrixLike, y: MatrixLike, classes: Classes) -> tuple[Features, Array]:
         """Forget everything, check the first rows, and start with equal weights and an empty window."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -300,7 +301,7 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
         self._calibration = ClassCalibration.fit(self.calibration, proba, truth)
         return self._calibration.transform(proba)
 
-    def _shares(self, X: Any) -> Array:
+    def _shares(self, X: MatrixLike) -> Array:
         check_not_diverged(self)
         check_is_fitted(self, "estimator_")
         X = check_features(self, X, first=False)

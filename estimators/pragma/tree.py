@@ -1,22 +1,21 @@
 """A decision tree whose splits follow the preferences of a user for each class."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from estimators._typing import Array
+from estimators._typing import Array, MatrixLike, RandomStateLike, RowValues
 from estimators.contract.failed_calls import unchanged_on_error
 from estimators.contract.locks import Locked, lock_of
 from estimators.contract.targets import ClassTarget
 from estimators.contract.validation import check_sample_weight, errors_in_one_line
 from estimators.pragma._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, grow_tree
-from estimators.pragma._preferences import Preferences
+from estimators.pragma._preferences import Pairs, Preferences, Weights
 from metrics._validation import require_choice, require_integer
 
 CRITERIA = {"gini": GINI, "entropy": ENTROPY, "pragma": PRAGMA}
@@ -89,10 +88,10 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         min_samples_split: int = 2,
         min_samples_leaf: int = 1,
         max_features: float | str | None = None,
-        importance: float | Mapping[Any, float] = 1.0,
-        compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
+        importance: Weights = 1.0,
+        compromise: Pairs = (0.5, 0.5),
         local: Callable[[float, float], float] | None = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
     ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
@@ -104,7 +103,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         self.local = local
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+    def fit(self, X: MatrixLike, y: MatrixLike, sample_weight: RowValues = None) -> Self:
         """Grow the tree.
 
         Parameters
@@ -124,24 +123,26 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             with errors_in_one_line():
-                X, y = validate_data(self, X, y, dtype=np.float32, order="C")
-            target = _classes_of(y)
+                features, classes = validate_data(self, X, y, dtype=np.float32, order="C")
+            target = _classes_of(classes)
             preferences = Preferences.from_options(
                 self.importance, self.compromise, target.classes.tolist(), local=self.local
             )
-            growth = self._growth(preferences, X.shape[1])
+            growth = self._growth(preferences, features.shape[1])
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            weights = check_sample_weight(sample_weight, X)
-            weights = np.ones(len(X)) if weights is None else weights
+            weights = check_sample_weight(sample_weight, features)
+            weights = np.ones(len(features)) if weights is None else weights
             rows = np.flatnonzero(weights)
             if len(rows) == 0:
                 raise ValueError("sample_weight must be greater than 0 for at least one row. Got only zeros instead.")
             self.classes_ = target.classes
             with preferences.surface.raising():
-                self.tree_ = grow_tree(X[rows], target.codes(y)[rows], weights[rows], growth, np.uint64(seed))
+                self.tree_ = grow_tree(
+                    features[rows], target.codes(classes)[rows], weights[rows], growth, np.uint64(seed)
+                )
         return self
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Return the shares of the classes among the rows of the leaf.
 
         Parameters
@@ -158,7 +159,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             leaves = self.apply(X)
             return self.tree_.value[leaves, 0]
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """Return the most frequent class of the leaf.
 
         Parameters
@@ -175,7 +176,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             best = self.predict_proba(X).argmax(axis=1)
             return self.classes_[best]
 
-    def apply(self, X: Any) -> Array:
+    def apply(self, X: MatrixLike) -> Array:
         """Return the leaf that each row falls into.
 
         Parameters
@@ -191,8 +192,8 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         with lock_of(self):
             check_is_fitted(self)
             with errors_in_one_line():
-                X = validate_data(self, X, reset=False, dtype=np.float32, order="C")
-            return self.tree_.apply(X)
+                features = validate_data(self, X, reset=False, dtype=np.float32, order="C")
+            return self.tree_.apply(features)
 
     def _growth(self, preferences: Preferences, n_features: int) -> Growth:
         require_choice(self.criterion, "criterion", tuple(CRITERIA))
@@ -209,7 +210,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         )
 
 
-def _classes_of(y: Any) -> ClassTarget:
+def _classes_of(y: Array) -> ClassTarget:
     check_classification_targets(y)
     target = ClassTarget(np.unique(y))
     if len(target.classes) < 2:

@@ -2,7 +2,7 @@
 
 from copy import copy
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import RandomState
@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._typing import Array
+from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.parameters import PRECISIONS, check_number
 from estimators.contract.row_codes import COUNTS, cast_features, encode_labels
@@ -104,7 +104,7 @@ class GDumbClassifier(OuterClassifier):
         epochs: int = 10,
         share: float = 0.2,
         dtype: str = "float32",
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
     ) -> None:
         self.estimator = estimator
         self.size = size

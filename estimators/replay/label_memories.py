@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from estimators._typing import Array
+from estimators._typing import Array, Attributes, MatrixLike, RandomStateLike
 from estimators.contract.locks import lock_of
 from estimators.contract.parameters import check_number
 from estimators.contract.row_codes import COUNTS, encode_labels
@@ -33,7 +33,7 @@ class _LabelMemory(BoundedMemory):
         self.count_empty = count_empty
         self.ties = ties
 
-    def begin(self, random_state: Any = None) -> Self:
+    def begin(self, random_state: RandomStateLike = None) -> Self:
         """Empty the memory and seed its draws.
 
         Parameters
@@ -52,7 +52,7 @@ class _LabelMemory(BoundedMemory):
         self._state = _empty(self.size, 1, 1)
         return self
 
-    def plan(self, Y: Any) -> ReplayPlan:
+    def plan(self, Y: MatrixLike) -> ReplayPlan:
         """Choose the slots to draw with each of the next rows, and the slot to store it in.
 
         The cut of a stream into chunks changes nothing.
@@ -115,7 +115,7 @@ class _LabelMemory(BoundedMemory):
             twin._state = _writable(self._state)
         return twin
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Attributes) -> None:
         super().__setstate__(state)
         if "_state" in state:
             self._state = _writable(state["_state"])

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from estimators._kernels.randomness import fill_chances
-from estimators._typing import Array
+from estimators._typing import Array, RandomStateLike
 from estimators.contract.locks import lock_of
 from metrics._validation import require_integer
 
@@ -38,7 +38,7 @@ class BoundedMemory(BaseEstimator):
         self.size = size
         self.draws = draws
 
-    def begin(self, random_state: Any = None) -> Self:
+    def begin(self, random_state: RandomStateLike = None) -> Self:
         """Empty the memory and seed its draws.
 
         Parameters

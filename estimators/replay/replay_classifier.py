@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from copy import copy, deepcopy
-from typing import Any, ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._typing import Array
+from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.row_codes import COUNTS, encode_labels
 from estimators.contract.targets import as_table
@@ -19,6 +19,7 @@ from estimators.replay._meta_base import OuterClassifier, begin_inner
 from estimators.replay.label_memories import Reservoir
 from estimators.replay.memories import FIFOMemory, begin_memories, join_plans, replay_order
 
+T = TypeVar("T")
 Integers = npt.NDArray[np.int64]
 BLOCK = 4096  # rows of a chunk that are put in order with those replayed with them, at a time
 
@@ -73,7 +74,7 @@ class ReplayClassifier(OuterClassifier):
         *,
         reservoir: Reservoir | None = None,
         fifo: FIFOMemory | None = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
     ) -> None:
         self.estimator = estimator
         self.reservoir = reservoir
@@ -121,7 +122,7 @@ class ReplayClassifier(OuterClassifier):
             return np.eye(len(self.classes_), dtype=np.uint8)[block.Y] + COUNTS
         return encode_labels(block.Y, block.mask)
 
-    def _replay(self, chunk: KeptRows, update: Callable[[Any, KeptRows, Integers], Any]) -> list[Any]:
+    def _replay(self, chunk: KeptRows, update: Callable[[StreamClassifier, KeptRows, Integers], T]) -> list[T]:
         """Learn a chunk and the rows replayed with it, block by block."""
         n_rows = len(chunk.weight)
         inner = self.estimator_ if n_rows <= BLOCK or not self._fails_late else deepcopy(self.estimator_)
@@ -146,11 +147,11 @@ def _gather(kept: KeptRows, block: KeptRows, order: Integers) -> KeptRows:
     return take(rows, np.where(old, np.cumsum(old) - 1, old.sum() + np.cumsum(~old) - 1))
 
 
-def _train(inner: Any, rows: KeptRows) -> None:
+def _train(inner: StreamClassifier, rows: KeptRows) -> None:
     inner.partial_fit(rows.X, as_table(rows.Y), label_mask=rows.mask, sample_weight=rows.weight)
 
 
-def _test_then_train(inner: Any, rows: KeptRows, own: Integers) -> tuple[Array, Array]:
+def _test_then_train(inner: StreamClassifier, rows: KeptRows, own: Integers) -> tuple[Array, Array]:
     """Predict, then learn; return the predictions for the rows of the block, without those for rows replayed."""
     decided, proba = inner.predict_then_fit(rows.X, as_table(rows.Y), label_mask=rows.mask)
     return decided[own], proba[own]

@@ -1,11 +1,11 @@
 """A memory that earlier tasks share evenly."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
-from estimators._typing import Array
+from estimators._typing import Array, Attributes, RandomStateLike
 from estimators.replay._kernels.tasks import N_TASKS, TaskState, place_by_task
 from estimators.replay.memories import BoundedMemory, ReplayPlan, chances
 
@@ -25,7 +25,7 @@ class TaskMemory(BoundedMemory):
         super().__init__(size, draws)
         self.task_rows = task_rows
 
-    def begin(self, random_state: Any = None) -> Self:
+    def begin(self, random_state: RandomStateLike = None) -> Self:
         """Empty the memory and seed its draws; see `ReservoirMemory`."""
         super().begin(random_state)
         slots, places = (np.zeros(n, np.int64) for n in (self.size, self.size + 1))
@@ -50,7 +50,7 @@ class TaskMemory(BoundedMemory):
         self.n_seen_ += len(codes)
         return plan
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Attributes) -> None:
         super().__setstate__(state)
         if "_state" in state:  # arrays loaded as a read-only map of a file cannot be updated in place
             self._state = TaskState(*(np.array(part) for part in state["_state"]))

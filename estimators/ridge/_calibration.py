@@ -70,5 +70,5 @@ class Calibration(NamedTuple):
     def _run(self, scores: Array, Y: Array, counted: Mask, weight: Array, *, late: bool) -> tuple[Mask, Array]:
         decided, proba = np.empty(scores.shape, dtype=np.bool_), np.empty(scores.shape)
         room = np.empty((scores.shape[1], N_EVIDENCE)), np.empty(N_EVIDENCE)
-        estimate_then_learn(scores, Y, counted, weight, _PRIOR, tuple(self), late, *room, proba, decided)
+        estimate_then_learn(scores, Y, counted, weight, _PRIOR, self[:], late, *room, proba, decided)
         return decided, proba

@@ -1,12 +1,10 @@
 """Ridge regression on running sums: drifts are followed, and probabilities follow the labels of late."""
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 from sklearn.utils import Tags, check_random_state
 
-from estimators._typing import Array
+from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.validation import Features
@@ -197,7 +195,7 @@ class StreamRidgeClassifier(StreamClassifier):
         follow_drift: bool = True,
         n_components: int | str | None = "auto",
         max_bytes: int = 8 * 2**30,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.l2 = l2

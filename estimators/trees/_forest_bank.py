@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from copy import copy
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -17,11 +17,12 @@ from estimators.trees._tree_bank import NO_WEIGHTS, split_evenly
 
 # a block of rows stays in the cache of the processor while all members learn it
 BLOCK = 256
+T = TypeVar("T")
 # with fewer steps (rows times members), starting threads takes longer than the work
 STEPS_PER_THREAD = 5_000
 
 
-def run_tasks(tasks: Sequence[Callable[[], Any]], pool: ThreadPoolExecutor | None) -> list[Any]:
+def run_tasks(tasks: Sequence[Callable[[], T]], pool: ThreadPoolExecutor | None) -> list[T]:
     """Run tasks, in the threads of a pool if there is one, and return their results."""
     if pool is None:
         return [task() for task in tasks]

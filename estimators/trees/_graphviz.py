@@ -69,5 +69,5 @@ def _label_text(tree: MultilabelTree, i: int, labels: Sequence[str]) -> str:
     return f"{usual or 'no label'}\\nrows: {(absent + present).mean():.6g}"
 
 
-def _escaped(text: Any) -> str:
+def _escaped(text: object) -> str:
     return str(text).replace("\\", "\\\\").replace('"', '\\"')

@@ -171,7 +171,7 @@ class TreeBank:
                 done.result()
 
 
-def has_bank(estimator: Any) -> bool:
+def has_bank(estimator: object) -> bool:
     """Return whether an estimator makes banks for meta-estimators; a class that is derived from it does not."""
     return "_new_bank" in vars(type(estimator))
 
@@ -206,13 +206,13 @@ def check_growth(estimator: Any) -> None:
     check_share(estimator.delta, "delta")
 
 
-def check_at_least(value: Any, name: str, minimum: int) -> None:
+def check_at_least(value: object, name: str, minimum: int) -> None:
     """Refuse anything but a number from a minimum on; infinity is one."""
     if not isinstance(value, NUMBERS) or not value >= minimum:
         raise ValueError(f"{name} must be at least {minimum}. Got {value!r} instead.")
 
 
-def check_share(value: Any, name: str) -> None:
+def check_share(value: object, name: str) -> None:
     """Refuse anything but a number above 0, and at most 1."""
     if not isinstance(value, NUMBERS) or not 0 < value <= 1:
         raise ValueError(f"{name} must be in (0, 1]. Got {value!r} instead.")

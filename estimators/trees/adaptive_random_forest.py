@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import poisson
 from sklearn.utils import check_random_state
 
-from estimators._typing import Array
+from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels, grows
@@ -128,7 +128,7 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         multilabel: Literal["binary", "native"] = "binary",
         targeted: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.n_models = n_models
@@ -163,7 +163,7 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         return self._counters("n_drifts")
 
     def build_forest(
-        self, n_targets: int, n_classes: int, n_features: int, random_state: Any, *, of_labels: bool
+        self, n_targets: int, n_classes: int, n_features: int, random_state: RandomStateLike, *, of_labels: bool
     ) -> ForestBank | MultilabelForest:
         """Check the parameters, and make an untrained forest for each target, or for all.
 

@@ -1,12 +1,11 @@
 """The Hoeffding adaptive tree: a Hoeffding tree that replaces branches whose errors have grown."""
 
 import math
-from typing import Any
 
 from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
-from estimators._typing import Array
+from estimators._typing import Array, RandomStateLike
 from estimators.contract.locks import lock_of
 from estimators.contract.parameters import NUMBERS
 from estimators.trees._adaptive_bank import AdaptiveTreeBank
@@ -100,7 +99,7 @@ class HoeffdingAdaptiveTreeClassifier(TreeClassifier):
         switch_significance: float = 0.05,
         max_depth: int | None = None,
         max_bytes: int = 100 * 2**20,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
     ) -> None:
         self.grace_period = grace_period
         self.delta = delta
@@ -149,13 +148,15 @@ class HoeffdingAdaptiveTreeClassifier(TreeClassifier):
             return self.bank_.history(name)
 
 
-def _drift_delta(value: Any) -> float:
+def _drift_delta(value: object) -> float:
     if not isinstance(value, NUMBERS) or not 0 < value < 1:
         raise ValueError(f"drift_delta must be in (0, 1). Got {value!r} instead.")
     return float(value)
 
 
-def _seed(random_state: Any) -> int:
+def _seed(random_state: RandomStateLike) -> int:
     """Return an integer as it is, and draw one otherwise."""
     rng = check_random_state(random_state)
-    return int(rng.randint(2**31 - 1)) if random_state is None or random_state is rng else int(random_state)
+    if random_state is None or isinstance(random_state, RandomState):
+        return int(rng.randint(2**31 - 1))
+    return int(random_state)

@@ -1,14 +1,13 @@
 """MLHAT: a Hoeffding tree for all labels that chooses classifiers for its leaves, and replaces branches after drift."""
 
 import math
-from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._typing import Array
+from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.batching import blocks, dense
 from estimators.contract.locks import lock_of
@@ -131,7 +130,7 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
         learning_rate: float = 0.3,
         poisson_rate: float = 1.0,
         max_bytes: int = 500 * 2**20,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
     ) -> None:
         self.grace_period = grace_period
         self.delta = delta

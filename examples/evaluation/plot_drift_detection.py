@@ -11,7 +11,7 @@ import numpy as np
 
 from estimators import make_strategy
 from mlstream import detect
-from mlstream.evaluation.drifts import true_drifts
+from mlstream.evaluation.detect import true_drifts
 from mlstream.generators import drifting_stream
 
 stream = drifting_stream("hyperplane", seed=2, n_rows=5000, window=300)

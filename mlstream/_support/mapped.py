@@ -26,7 +26,7 @@ _IN_MEMORY_BYTES = 512 * 2**20
 _PIECE_CELLS = 2**20
 
 
-def empty_table(shape: tuple[int, ...], dtype: npt.DTypeLike, what: str) -> npt.NDArray[Any]:
+def empty_table(shape: tuple[int, ...], dtype: npt.DTypeLike, what: str) -> np.ndarray:
     """Make a table to be filled: in memory, or if it is large in a temporary file that nobody else sees.
 
     Its values mean nothing yet. A file is in the folder for temporary files, which the variable TMPDIR names, and is
@@ -64,7 +64,7 @@ def keep_open(whole: Any, file: IO[bytes], path: Path | None = None) -> None:
     weakref.finalize(whole, file.close)
 
 
-def take_rows(table: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+def take_rows(table: np.ndarray, rows: npt.NDArray[np.int64]) -> np.ndarray:
     """Copy rows of a dense table, in any order, into a table that `empty_table` makes."""
     taken = empty_table((len(rows), *table.shape[1:]), table.dtype, "the rows that are taken")
     for part in slices(len(rows), max(1, _PIECE_CELLS // max(1, table[:1].size)), taken, table):
@@ -72,7 +72,7 @@ def take_rows(table: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> npt.NDArr
     return taken
 
 
-def slices(n_rows: int, step: int, *tables: Any) -> Iterator[slice]:
+def slices(n_rows: int, step: int, *tables: object) -> Iterator[slice]:
     """Cut rows into slices, one after the other; memory that maps what was read of tables in files is given back.
 
     >>> list(slices(5, 2))
@@ -89,14 +89,14 @@ def slices(n_rows: int, step: int, *tables: Any) -> Iterator[slice]:
     release(*tables)
 
 
-def pieces(table: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+def pieces(table: np.ndarray) -> Iterator[np.ndarray]:
     """Cut a dense table into pieces of some rows, as `slices` does, whose size does not depend on that of the table."""
     width = max(1, table[:1].size)
     for rows in slices(len(table), max(1, _PIECE_CELLS // width), table):
         yield table[rows]
 
 
-def release(*tables: Any) -> None:
+def release(*tables: object) -> None:
     """Give back the memory by which tables in files were read; they stay as they are, and can be read again.
 
     Nothing happens to tables in memory, nor to maps with changes that are in no file.
@@ -112,7 +112,7 @@ def release(*tables: Any) -> None:
                     whole.base.madvise(mmap.MADV_DONTNEED, start, stop - start)
 
 
-def plain(table: Any) -> Any:
+def plain(table: object) -> Any:
     """Return rows of a table in a file as an array in memory that may be written to; other tables as they are.
 
     Validation is slower on maps, and compiled code is compiled again for arrays that cannot be written to.
@@ -123,16 +123,16 @@ def plain(table: Any) -> Any:
     return array if array.flags.writeable else array.copy()
 
 
-def _n_bytes(table: Any) -> int:
+def _n_bytes(table: object) -> int:
     return sum(int(array.nbytes) for array in _arrays(table))
 
 
-def _arrays(table: Any) -> tuple[Any, ...]:
+def _arrays(table: object) -> tuple[Any, ...]:
     """Return the arrays that hold what a table holds in its rows."""
     return (table.data, table.indices) if isinstance(table, sparse.csr_array) else (table,)
 
 
-def _map_behind(array: Any) -> Any:
+def _map_behind(array: object) -> Any:
     """Return the map of a file that an array lies in, if it cannot hold changes that would be lost."""
     while array is not None and not isinstance(array, np.memmap):
         array = getattr(array, "base", None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tomllib
-from typing import Any
 
 from mlstream._support.files import read_bounded
 
@@ -15,7 +14,7 @@ _MOST_LEVELS = 50
 _MOST_BITS = 64
 
 
-def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_toml(path: str | os.PathLike[str]) -> dict[str, object]:
     """Read a TOML file of at most 16 MiB, as `parse_toml` does its content."""
     return parse_toml(read_bounded(path, _MOST_BYTES), os.fspath(path))
 
@@ -25,7 +24,7 @@ def read_toml_text(path: str | os.PathLike[str]) -> str:
     return read_bounded(path, _MOST_BYTES).decode("utf-8").replace("\r\n", "\n")
 
 
-def parse_toml(content: bytes, where: str) -> dict[str, Any]:
+def parse_toml(content: bytes, where: str) -> dict[str, object]:
     """Read the content of a TOML file; `where` names it in errors.
 
     Raises ValueError if the content is not TOML in UTF-8, nested more than 50 levels deep, or holds an integer of more
@@ -42,8 +41,8 @@ def parse_toml(content: bytes, where: str) -> dict[str, Any]:
     return table
 
 
-def _require_plain(table: dict[str, Any], where: str) -> None:
-    values: list[Any] = [table]
+def _require_plain(table: dict[str, object], where: str) -> None:
+    values: list[object] = [table]
     for _ in range(_MOST_LEVELS):
         if any(isinstance(value, int) and value.bit_length() > _MOST_BITS for value in values):
             raise ValueError(f"{where} must be TOML with integers of at most {_MOST_BITS} bits. Got a larger one.")
@@ -56,7 +55,7 @@ def _too_deep(where: str) -> ValueError:
     return ValueError(f"{where} must be TOML of at most {_MOST_LEVELS} levels. Got more.")
 
 
-def _inner(value: Any) -> list[Any]:
+def _inner(value: object) -> list[object]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else []

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 _RULES = {
     "bool_parsing": "be true or false",
@@ -90,12 +91,12 @@ def _keys(location: Iterable[str | int]) -> tuple[str, ...]:
     return tuple(str(part) for part in location if not str(part).startswith(("list[", "dict[")))
 
 
-def _rule(errors: Sequence[Mapping[str, Any]]) -> str:
+def _rule(errors: Sequence[ErrorDetails]) -> str:
     """Return what must hold for a value; several errors about one value are alternatives."""
     return ", or ".join(dict.fromkeys(_one_rule(error) for error in errors))
 
 
-def _one_rule(error: Mapping[str, Any]) -> str:
+def _one_rule(error: ErrorDetails) -> str:
     rule = _RULES.get(error["type"])
     if rule is not None:
         return rule.format(**error.get("ctx", {}))
@@ -103,7 +104,7 @@ def _one_rule(error: Mapping[str, Any]) -> str:
     return _PREFIX.sub("", message) if _PREFIX.match(message) else f"be valid ({message})"
 
 
-def _value(error: Mapping[str, Any]) -> str:
+def _value(error: ErrorDetails) -> str:
     if error["type"] == "missing":
         return "nothing instead"
     if error["type"] == "json_invalid":
@@ -111,7 +112,7 @@ def _value(error: Mapping[str, Any]) -> str:
     return f"{_printable(repr(error['input']))}{_kind(error)} instead"
 
 
-def _kind(error: Mapping[str, Any]) -> str:
+def _kind(error: ErrorDetails) -> str:
     """Return what a value of a wrong type is."""
     kind = next((text for kind, text in _KINDS.items() if isinstance(error["input"], kind)), "")
     return f" ({kind})" if error["type"].endswith("_type") and kind else ""

@@ -10,7 +10,6 @@ from threading import Event, Thread
 from typing import Any, Literal, NamedTuple
 
 from mlstream._support.files import write_text_atomically
-from mlstream.campaign.cluster import run_on_cluster
 from mlstream.campaign.cpu_times import RunCpu
 from mlstream.campaign.executors import Ended, run_in_processes, run_serially
 from mlstream.campaign.job import Job
@@ -203,6 +202,9 @@ def _prepare_folder(directory: Path, jobs: Sequence[Job], streams: Sequence[Stre
 
 def _run_elsewhere(jobs: Sequence[Job], options: CampaignOptions, backend: str) -> Ended:
     if options.dask is not None:
+        # Dask is optional
+        from mlstream.campaign.cluster import run_on_cluster
+
         return run_on_cluster(jobs, options.dask)
     return run_in_processes(jobs, options.n_jobs, backend)
 

@@ -25,6 +25,13 @@ from mlstream.records.run_record import RunResult
 from mlstream.records.selection_record import Selection
 from mlstream.streams.stream import Stream
 
+try:
+    from distributed import Client, KilledWorker, as_completed, get_worker
+    from distributed.comm import CommClosedError
+    from distributed.protocol.pickle import dumps, loads
+except ImportError:
+    raise ImportError("A Dask cluster needs the package distributed: pip install 'mlstream-toolkit[dask]'.") from None
+
 _TOPIC = "mlstream-progress"
 _WAIT_S = 60
 # As often as Dask itself tries a task whose worker dies.
@@ -78,10 +85,8 @@ def run_on_cluster(jobs: Sequence[Job], address: str) -> Ended:
                     yield job, record_failure(job, PROCESS_DIED), None
 
 
-def _run_once(client: Any, jobs: Sequence[Job]) -> Iterator[tuple[Job, Measured | None]]:
+def _run_once(client: Client, jobs: Sequence[Job]) -> Iterator[tuple[Job, Measured | None]]:
     """Submit jobs, and yield each with its record; None if it was lost with the last worker that held its stream."""
-    from distributed import KilledWorker, as_completed
-
     streams = {id(job.stream): client.scatter(job.stream, broadcast=True, hash=False) for job in _one_per_stream(jobs)}
     futures = {}
     for job in jobs:
@@ -122,8 +127,6 @@ def _run_here(parcel: Job, stream: Stream, selection: Selection | None) -> Measu
 
 def _progress_sender(run: str, n_rows: int) -> RowProgress:
     """Return a function that sends the progress of a run to the client, twice a second at most, beginning now."""
-    from distributed import get_worker
-
     worker, sent = get_worker(), time.monotonic()
     worker.log_event(_TOPIC, [run, worker_name(), 0, n_rows])
 
@@ -137,7 +140,7 @@ def _progress_sender(run: str, n_rows: int) -> RowProgress:
 
 
 @contextmanager
-def _showing_progress(client: Any, waiting: Mapping[Path, Job]) -> Iterator[None]:
+def _showing_progress(client: Client, waiting: Mapping[Path, Job]) -> Iterator[None]:
     """Write the progress that workers send to the files from which it is shown, as other processes do themselves."""
     paths = {str(job.progress_path): job for job in waiting.values()}
 
@@ -169,13 +172,7 @@ def _quiet_logs() -> Iterator[None]:
 
 
 @contextmanager
-def _connect(address: str) -> Iterator[Any]:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise ImportError(
-            "A Dask cluster needs the package distributed: pip install 'mlstream-toolkit[dask]'."
-        ) from None
+def _connect(address: str) -> Iterator[Client]:
     try:
         client = Client(address)
     except OSError as error:
@@ -186,10 +183,8 @@ def _connect(address: str) -> Iterator[Any]:
         yield client
 
 
-def _require_workers(client: Any, address: str, jobs: Sequence[Job]) -> None:
+def _require_workers(client: Client, address: str, jobs: Sequence[Job]) -> None:
     """Raise an error if there is no worker, or if one could not make the records that this process would."""
-    from distributed.comm import CommClosedError
-
     try:
         client.wait_for_workers(1, timeout=_WAIT_S)
     except TimeoutError:
@@ -213,15 +208,11 @@ def _require_workers(client: Any, address: str, jobs: Sequence[Job]) -> None:
 
 
 def _pickled(learners: Mapping[str, Any]) -> dict[str, bytes]:
-    from distributed.protocol.pickle import dumps
-
     return {name: dumps(learner) for name, learner in learners.items()}
 
 
 def _check_worker(learners: Mapping[str, bytes]) -> _Check:
     """Return what the worker has in which this is called."""
-    from distributed.protocol.pickle import loads
-
     return _Check(installed_versions(), {name: error for name, one in learners.items() if (error := _try(loads, one))})
 
 

@@ -14,6 +14,8 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, create_model
 
+from estimators.detectors import make_detector
+from estimators.strategies import make_strategy
 from mlstream._support.toml import read_toml
 from mlstream._support.validation_errors import find_problem
 from mlstream.campaign.search import Search
@@ -96,8 +98,6 @@ class DetectionConfig(_Config):
 
     def make_detectors(self) -> dict[str, Any]:
         """Return each detector; a ValueError names a detector or parameter that is unknown."""
-        from estimators.detectors import make_detector
-
         wanted = _by_name(self.detectors, DetectorConfig)
         return {name: make_detector(one.detector or name, **one.parameters) for name, one in wanted.items()}
 
@@ -185,8 +185,6 @@ def load_config(path: str | os.PathLike[str]) -> CampaignConfig | DetectionConfi
 
 
 def _learner(name: str, wanted: StrategyConfig, table: str, n_configurations: int = 0) -> Any:
-    from estimators.strategies import make_strategy
-
     if wanted.grid is not None and not n_configurations:
         raise ValueError(
             f"n_configurations must be at least 1 where there is a grid (strategies.{name}.grid). Got 0 instead."

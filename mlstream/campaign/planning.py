@@ -8,6 +8,7 @@ from itertools import count, product
 from pathlib import Path
 from typing import Any
 
+from estimators.strategies import make_strategy
 from mlstream.campaign.job import Job
 from mlstream.campaign.search import Criterion, Search
 from mlstream.evaluation.decisions import require_probabilities
@@ -123,6 +124,4 @@ def _learner(one: Any, n_configurations: int) -> Any:
         return one
     if n_configurations:
         return Search(one, n_configurations=n_configurations)
-    from estimators.strategies import make_strategy
-
     return make_strategy(one)

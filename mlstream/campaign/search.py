@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
+from estimators.strategies import grid, make_strategy
 from metrics import LabelCounts, ba_macro_from_counts, frug, label_counts
 from mlstream.campaign.environment_selection import require_environments, score_on_environments
 from mlstream.evaluation.cpu_ledger import cpu_part
@@ -84,13 +85,9 @@ class Search:
         chosen = {**self.parameters, **configuration}
         if not isinstance(self.estimator, str):
             return clone(self.estimator).set_params(**chosen)
-        from estimators.strategies import make_strategy
-
         return make_strategy(self.estimator, **chosen)
 
     def _grids(self) -> list[Grid]:
-        from estimators.strategies import grid
-
         wanted = grid(self.estimator) if self.grid is None else self.grid
         grids = [wanted] if isinstance(wanted, Mapping) else list(wanted)
         return [{name: part[name] for name in part if name not in self.parameters} for part in grids]

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from mlstream._support.mapped import pieces
-from mlstream._version import __version__
+from mlstream._support.version import __version__
 from mlstream.cards.terms import change_terms
 from mlstream.streams.card_model import (
     DropCard,

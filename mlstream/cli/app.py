@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer import Abort
 
-from mlstream._version import __version__
+from mlstream._support.version import __version__
 from mlstream.cli import listing, publishing, running
 from mlstream.cli.challenge import commands as challenge
 from mlstream.cli.errors import InterruptionError, UsageError, describe_usage_error, show_warning

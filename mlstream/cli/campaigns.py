@@ -26,8 +26,7 @@ from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
 from mlstream.publishing.named_streams import open_named
 from mlstream.records.detection_record import Detection, require_detected
 from mlstream.records.frugality import FRUGALITIES
-from mlstream.records.run_record import RunResult
-from mlstream.reporting.costs import wall_time_s
+from mlstream.records.run_record import RunResult, total_cost
 from mlstream.reporting.methods_text import decisions_text
 from mlstream.reporting.report import report
 from mlstream.streams.stream import Stream
@@ -237,7 +236,7 @@ def _mean(scores: Iterable[float | None]) -> str:
 
 
 def _seconds(result: RunResult) -> float:
-    return wall_time_s(result) or 0.0
+    return total_cost(result, "wall_time_s") or 0.0
 
 
 def _format(score: float | None) -> str:

@@ -119,7 +119,7 @@ def _read_object(line: str, where: str, wanted: Collection[str] | None) -> dict[
     return cells
 
 
-def _flatten(fields: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+def _flatten(fields: Mapping[str, object], prefix: str) -> Iterator[tuple[str, Any]]:
     for name, value in fields.items():
         if isinstance(value, dict):
             yield from _flatten(value, f"{prefix}{name}.")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
+import arff
 import numpy as np
 import numpy.typing as npt
 
 from mlstream._support.content import FormatError, at, bare_path, read_lines, stem
 from mlstream.streams.stream import Dataset
 
-Row = list[Any]
+Row = list[str | float | None]
 
 # Less than all known values, so that one split of a tree separates missing ones.
 _MISSING = -1.0
@@ -57,8 +57,6 @@ def _read_all(paths: Sequence[Path], contents: Sequence[bytes]) -> tuple[list[st
 
 
 def _read_arff(path: Path, content: bytes) -> tuple[list[str], list[Row]]:
-    import arff
-
     try:
         table = arff.loads("\n".join(read_lines(content)))
     except arff.ArffException as error:
@@ -81,7 +79,8 @@ def _read_plain(path: Path, content: bytes) -> tuple[list[str], list[Row]]:
     return [f"x{column}" for column in range(width)], rows
 
 
-def _to_numbers(values: Iterable[Any]) -> npt.NDArray[np.float64]:
+def _to_numbers(values: Iterable[str | float | None]) -> npt.NDArray[np.float64]:
+    codes: dict[str | float | None, float]
     known = {value for value in values if value is not None}
     try:
         codes = {value: float(value) for value in known}

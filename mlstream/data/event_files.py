@@ -7,9 +7,9 @@ import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mlstream._support.content import FormatError, UnpackedFile, show, stem
 from mlstream._support.files import atomic_path
@@ -153,7 +153,7 @@ def _gather(blocks: Iterable[Block], times: TimeReader, are_text: Collection[str
     return {name: reader.take() for name, reader in readers.items()}
 
 
-def _reorder(column: EventColumn, order: Any) -> EventColumn:
+def _reorder(column: EventColumn, order: npt.NDArray[np.int64]) -> EventColumn:
     return column._replace(codes=column.codes[order]) if isinstance(column, TextColumn) else column[order]
 
 

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy import sparse
+import numpy.typing as npt
 
-from mlstream._support.content import FormatError
 from mlstream.data.datasets import load_dataset
-from mlstream.streams.frames import column_names, is_frame, is_of_float32, is_sparse, join_columns, take_columns
+from mlstream.streams.frames import column_names, is_frame, join_columns
 from mlstream.streams.stream import Dataset
-from mlstream.streams.tables.columns import make_reading, part
-from mlstream.streams.tables.frame_tables import tabulate_frame, tabulate_sparse
-from mlstream.streams.tables.labels import LabelRule, choose_labels, normalise_rule
-from mlstream.streams.tables.table import Column, Table
+from mlstream.streams.tables.labels import LabelRule
 
 TableLike: TypeAlias = Any
 """What `as_dataset` takes: a Dataset, a name, a path, a frame, a Bunch, or a pair (X, Y)."""
@@ -61,7 +56,7 @@ def as_dataset(source: TableLike, labels: LabelRule = None, **options: Any) -> D
     if isinstance(source, str | os.PathLike):
         return load_dataset(source, labels=labels, **options)
     if is_frame(source):
-        return read_frame(source, labels, **options)
+        return Dataset.from_frame(source, labels, **options)
     is_bunch = isinstance(source, Mapping) and {"data", "target"} <= source.keys()
     is_pair = isinstance(source, tuple) and len(source) == 2
     if not (is_bunch or is_pair or isinstance(source, Dataset)):
@@ -78,44 +73,10 @@ def as_dataset(source: TableLike, labels: LabelRule = None, **options: Any) -> D
     return _take_arrays(source) if is_bunch else Dataset(*source) if is_pair else source
 
 
-def read_frame(
-    frame: Any, labels: LabelRule, *, name: str = "table", missing: str = "error", categories: str | None = None
-) -> Dataset:
-    """Read a data frame, as `Dataset.from_frame` does: its arguments and errors are the same."""
-    if not is_frame(frame):
-        raise TypeError(
-            f"frame must be a data frame of pandas, polars or pyarrow. Got {type(frame).__name__} instead; "
-            "Dataset(X, Y) takes arrays."
-        )
-    if labels is None:
-        raise ValueError(
-            "labels must name the label columns of a frame, as in Dataset.from_frame(frame, labels=[...]). Got None."
-        )
-    names, reading = column_names(frame), make_reading(missing, categories)
-    head = Table(Path(name), tuple(map(Column, names)), np.empty((0, len(names))), np.empty(0, np.int64))
-    columns, parents = choose_labels(head, normalise_rule(labels))
-    if not len(frame):
-        raise FormatError(f"{name} must hold at least one row. Got 0.")
-    features = take_columns(frame, np.setdiff1d(np.arange(len(names)), columns).tolist())
-    keeps_sparse = is_sparse(features)
-    table = tabulate_sparse(frame, name) if keeps_sparse else tabulate_frame(frame, name, reading)
-    X, Y, feature_names, read = part(table, columns, reading)
-    kind = np.float32 if is_of_float32(features) else np.float64
-    return Dataset(
-        (sparse.csr_array(X) if keeps_sparse else X).astype(kind, copy=False),
-        Y,
-        feature_names,
-        tuple(names[index] for index in columns),
-        name,
-        label_parents=parents,
-        reading=read,
-    )
-
-
 def _read_bunch(bunch: Mapping[str, Any], **options: Any) -> Dataset:
     data, target = bunch["data"], bunch["target"]
     labels = column_names(target) if is_frame(target) else (str(target.name),)
-    return read_frame(join_columns(data, target), labels, **options)
+    return Dataset.from_frame(join_columns(data, target), labels, **options)
 
 
 def _take_arrays(bunch: Mapping[str, Any]) -> Dataset:
@@ -124,7 +85,7 @@ def _take_arrays(bunch: Mapping[str, Any]) -> Dataset:
     return Dataset(bunch["data"], bunch["target"], features, labels)
 
 
-def _fitting_names(names: Sequence[str] | None, table: Any) -> tuple[str, ...]:
+def _fitting_names(names: Sequence[str] | None, table: npt.ArrayLike) -> tuple[str, ...]:
     """Return the names of columns; none where they are those of something else, such as the classes of one target."""
     width = np.shape(table)[1] if np.ndim(table) == 2 else 0
     return () if names is None or len(names) != width else tuple(map(str, names))

@@ -20,8 +20,9 @@ TableKind = Literal["labels", "class first", "class last", "tree"]
 _FOLDER = "MLSTREAM_DATA"
 _CACHE = "MLSTREAM_CACHE"
 
-
 Index: TypeAlias = Callable[[Path], Mapping[str, Path]]
+# Told, as bytes arrive, the address, how many bytes there are and how many there will be.
+Progress: TypeAlias = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True)

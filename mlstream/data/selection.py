@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from mlstream.data.registry import DatasetEntry, index_folder, list_datasets
 
@@ -52,7 +51,7 @@ class Selection:
         return f"{wanted} must fit at least one data set. Drop one{parts}. Got no data set{hint}"
 
 
-def describe_dataset(entry: DatasetEntry, paths: tuple[Path, ...] | None) -> dict[str, Any]:
+def describe_dataset(entry: DatasetEntry, paths: tuple[Path, ...] | None) -> dict[str, object]:
     """Describe a table for programs, as JSON can hold it: sizes, terms, label rule, and files with their addresses.
 
     Sizes are None if unknown; the label rule is a number of columns, names, or the .xml that has them. The path of a

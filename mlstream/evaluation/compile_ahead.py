@@ -15,8 +15,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.base import clone
 
+import estimators
+from estimators._kernels.watching import count_compiled, require_kept
+from estimators.detectors import DETECTORS, make_detector
+from estimators.strategies import STRATEGIES, make_strategy
 from mlstream._support.files import nearest_first
+from mlstream.evaluation.warm_up import warm_up
+from mlstream.formats.arff.blocks import CAREFUL_BYTES
+from mlstream.formats.arff.reader import parse_arff
+from mlstream.formats.arff.writer import SHORT_CELLS, format_arff
+from mlstream.generators.from_tables.clustering import task_stream
 from mlstream.streams.stream import Dataset, Stream
 
 # enough that warnings, splits, drifts and full windows come before a learner's last row
@@ -35,8 +45,6 @@ class Compilation:
 
 def compilable() -> tuple[str, ...]:
     """Return what can be compiled ahead: the strategies, and `OTHERS`."""
-    from estimators.strategies import STRATEGIES
-
     return (*STRATEGIES, *OTHERS)
 
 
@@ -46,8 +54,6 @@ def compile_ahead(names: Iterable[str] = ()) -> Iterator[Compilation]:
     Names are of `compilable`; none means all. Before anything is compiled, an unknown name raises a ValueError, and an
     OSError is raised if the compiled code could be kept nowhere.
     """
-    from estimators._kernels.watching import require_kept
-
     known, wanted = compilable(), list(names)
     for name in wanted:
         if name not in known:
@@ -59,8 +65,6 @@ def compile_ahead(names: Iterable[str] = ()) -> Iterator[Compilation]:
 
 
 def _compile(names: list[str]) -> Iterator[Compilation]:
-    from estimators._kernels.watching import count_compiled
-
     for name in names:
         start = time.process_time()
         with count_compiled() as counted, warnings.catch_warnings():
@@ -71,8 +75,6 @@ def _compile(names: list[str]) -> Iterator[Compilation]:
 
 
 def _meet_kernels(name: str) -> None:
-    from estimators.strategies import make_strategy
-
     if name in OTHERS:
         OTHERS[name]()
     else:
@@ -81,10 +83,6 @@ def _meet_kernels(name: str) -> None:
 
 def _meet(*learners: Any) -> None:
     """Give learners rows, dense and sparse: those of a stream, as a campaign does, and tables without tasks."""
-    from sklearn.base import clone
-
-    from mlstream.evaluation.warm_up import warm_up
-
     for learner, stream in product(learners, (_stream(), _stream(sparse=True))):
         warm_up(learner, stream)
         rows = stream.experiences[0]
@@ -100,16 +98,12 @@ def _rows() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8]]:
 
 
 def _stream(*, sparse: bool = False) -> Stream:
-    from mlstream.generators.from_tables.clustering import task_stream
-
     X, Y = _rows()
     features, labels = (tuple(f"{kind}{i}" for i in range(n)) for kind, n in (("x", _N_FEATURES), ("y", _N_LABELS)))
     return task_stream(Dataset(sp.csr_array(X) if sparse else X, Y, features, labels, name="rows"), n_tasks=2)
 
 
 def _meet_other_learners() -> None:
-    import estimators
-
     trees = estimators.AdaptiveRandomForestClassifier(2)
     _meet_rare_cases()
     _meet(
@@ -130,8 +124,6 @@ def _meet_other_learners() -> None:
 
 def _meet_rare_cases() -> None:
     """Give learners one class a row, many features, and so many label sets that their table is cleaned."""
-    import estimators
-
     (X, Y), wide = _rows(), sp.csr_array(np.eye(_N_ROWS // 10, _N_ROWS // 2))
     classes = Y[:, 0] + Y[:, 1]
     estimators.PrevalenceThreshold(estimators.HoeffdingTreeClassifier()).partial_fit(X, classes).predict(X)
@@ -142,18 +134,14 @@ def _meet_rare_cases() -> None:
 
 
 def _meet_pragma() -> None:
-    from estimators import PragmaForestClassifier, PragmaTreeClassifier
-
     X, Y = _rows()
     classes = Y @ [8, 4, 2, 1]
     for y in (Y, classes):
-        PragmaForestClassifier(3, search="both", random_state=0).fit(X, y).predict(X)
-    PragmaTreeClassifier(random_state=0).fit(X, Y[:, 0]).predict(X)
+        estimators.PragmaForestClassifier(3, search="both", random_state=0).fit(X, y).predict(X)
+    estimators.PragmaTreeClassifier(random_state=0).fit(X, Y[:, 0]).predict(X)
 
 
 def _meet_detectors() -> None:
-    from estimators.detectors import DETECTORS, make_detector
-
     errors = _rows()[1].astype(float)
     values = {"LabelDrift": (errors,), "LabelSetDrift": (errors[:, 0], errors)}
     for name in DETECTORS:
@@ -161,10 +149,6 @@ def _meet_detectors() -> None:
 
 
 def _meet_files() -> None:
-    from mlstream.formats.arff.blocks import CAREFUL_BYTES
-    from mlstream.formats.arff.reader import parse_arff
-    from mlstream.formats.arff.writer import SHORT_CELLS, format_arff
-
     for row in (b"0.5,1\n", b"{0 0.5,1 1}\n"):
         # shorter texts are read and written without a kernel
         rows = row * (CAREFUL_BYTES // len(row) + 2)

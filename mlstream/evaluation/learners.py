@@ -8,21 +8,21 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.multioutput import MultiOutputClassifier
 
 from estimators.contract.base import StreamClassifier
 from estimators.contract.new_labels import grows
 from estimators.contract.seeding import clone_with_seed
+from estimators.contract.unknown_labels import refuse_unknown
 from mlstream._support.mapped import plain
-from mlstream.evaluation.emerged_labels import EmergedLabels, labels_emerge
-from mlstream.evaluation.first_rows import forget
-from mlstream.evaluation.foreign_labels import known_part
 from mlstream.evaluation.label_space import mask_rows, shows_task_at_prediction
-from mlstream.evaluation.learner_base import Learner, takes_task_to_predict
+from mlstream.evaluation.learner_base import Learner, forget, takes_task_to_predict
 from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.wrapping import wrap
+from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import Features, Index, Indicator, Mask, Stream
 
 
@@ -232,3 +232,54 @@ def _classes(estimator: Any, n_labels: int) -> dict[str, Any]:
 
 def _single_rows(n_rows: int) -> Iterator[slice]:
     return (slice(i, i + 1) for i in range(n_rows))
+
+
+def labels_emerge(stream: Stream) -> bool:
+    """Return whether labels emerge one after another, and masks hold those that have."""
+    return stream.card.scenario.emergence is not None
+
+
+class EmergedLabels:
+    """The columns that a learner knows, in the order in which their labels emerged."""
+
+    def __init__(self, n_labels: int) -> None:
+        self._n_labels = n_labels
+        self._columns: Index = np.zeros(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def update(self, mask: Mask) -> None:
+        """Add the labels of a mask, (n_labels,) or (n_samples, n_labels), that have not emerged before."""
+        emerged = np.flatnonzero(mask.reshape(-1, self._n_labels).any(axis=0))
+        self._columns = np.append(self._columns, np.setdiff1d(emerged, self._columns))
+
+    def take(self, table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the columns of the labels that have emerged."""
+        return table[..., self._columns]
+
+    def place(self, found: Predictions) -> Predictions:
+        """Return predictions of all labels; those that have not emerged are 0 with probability 0."""
+        placed = no_predictions(len(found.decided), self._n_labels)
+        placed.decided[:, self._columns], placed.proba[:, self._columns] = found
+        return placed
+
+
+def known_part(estimator: Any, Y: npt.NDArray[Any], mask: Mask, *, uses_task: bool) -> tuple[Any, Mask, Mask]:
+    """Return labels and mask without unknown labels, and which rows have a label to learn.
+
+    Unknown labels in `Y` are NaN; `mask` is (n_labels,) or (n_samples, n_labels). Both are returned themselves where
+    every label is known. If the learner takes the mask (`uses_task`), unknown labels are outside it; otherwise a row of
+    which only some labels are known raises a ValueError.
+    """
+    cells = known(Y)
+    if cells is None:
+        return Y, mask, np.ones(len(Y), dtype=bool)
+    if uses_task:
+        mask = mask & cells
+        return filled(Y), mask, np.asarray(mask.any(axis=1))
+    learnt: Mask = np.asarray(cells.any(axis=1))
+    # Binary relevance takes the place of a multi-output estimator.
+    inner = estimator.estimator if isinstance(estimator, MultiOutputClassifier) else estimator
+    refuse_unknown(~cells & learnt[:, np.newaxis], type(estimator).__name__, type(inner).__name__)
+    return Y, mask, learnt

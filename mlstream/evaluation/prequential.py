@@ -1,4 +1,4 @@
-"""Prequential scores: every row is scored before it is learnt, cumulatively and over a sliding window."""
+"""Prequential scores: of all rows, over a sliding window, at any time, and beside a predictor that repeats labels."""
 
 from __future__ import annotations
 
@@ -6,16 +6,41 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from mlstream.evaluation.anytime import AnytimeScores
-from mlstream.evaluation.named_scores import Metrics, NamedSums, sum_rows
-from mlstream.evaluation.no_change import Mistakes, NoChangePredictor, NoChangeSums
+from metrics import (
+    LabelCounts,
+    ba_macro_from_counts,
+    counts_by_row,
+    cumulative_counts,
+    no_change_predictions,
+    precision_at_k_by_row,
+    rmse_by_row,
+    running_mean,
+)
 from mlstream.evaluation.predictions import Floats
-from mlstream.evaluation.scoring import CORE_METRICS, CumulativeSums, Scored, Tally, join_scored, tally
+from mlstream.evaluation.scoring import (
+    CORE_METRICS,
+    CumulativeSums,
+    Metrics,
+    NamedSums,
+    Scored,
+    Tally,
+    accumulate,
+    join_scored,
+    sum_rows,
+    tally,
+)
 from mlstream.evaluation.settings import OneClass
 from mlstream.records.run_record import Curve, to_score
+from mlstream.streams.stream import Indicator, Mask
 
 _CHECKPOINTS_PER_WINDOW = 5
+
+# Counts of single rows and their temporaries take about 200 bytes a cell.
+_CELLS_PER_BLOCK = 2**17
+
+Counts = npt.NDArray[np.int64]
 
 
 class Plan(NamedTuple):
@@ -120,3 +145,152 @@ class PrequentialScorer:
         self._mistakes.append(self._no_change.count_mistakes(piece))
         self._anytime.add(piece)
         self._pending.clear()
+
+
+def anytime_name(metric: str) -> str:
+    """Return the name of the any-time score of a metric."""
+    return f"{metric}_anytime"
+
+
+class AnytimeScores:
+    """Means, over the rows of a stream, of the scores over the rows so far; see `metrics.anytime_score`."""
+
+    def __init__(self, k: int, one_class: OneClass) -> None:
+        self._k = k
+        self._one_class = one_class
+        self._counts: LabelCounts | None = None
+        self._values = {name: _Sum() for name in CORE_METRICS}
+        self._readings = {name: _Sum() for name in CORE_METRICS}
+
+    def add(self, scored: Scored) -> None:
+        """Add the next rows."""
+        n_rows, n_labels = scored.Y.shape
+        step = max(1, _CELLS_PER_BLOCK // n_labels)
+        for start in range(0, n_rows, step):
+            block = scored.rows(start, start + step)
+            self._readings["ba_macro"].add(self._read_accuracy(block))
+            self._read_means("rmse", _errors(block))
+            self._read_means("precision_at_k", _precisions(block, self._k))
+
+    def finish(self) -> dict[str, float]:
+        """Return the any-time score of each metric; NaN where it was never defined."""
+        return {anytime_name(name): one.mean for name, one in self._readings.items()}
+
+    def _read_accuracy(self, scored: Scored) -> Floats:
+        if not scored.mask.any():
+            # The score stays as it is.
+            readings = np.full(len(scored.Y), np.nan)
+            if self._counts is not None:
+                readings[:] = ba_macro_from_counts(self._counts, one_class=self._one_class)
+            return readings
+        counts = cumulative_counts(counts_by_row(scored.Y, scored.predictions.decided, label_mask=scored.mask))
+        if self._counts is not None:
+            counts = counts + self._counts
+        self._counts = LabelCounts(*(part[-1] for part in (counts.tp, counts.fp, counts.fn, counts.tn)))
+        return np.asarray(ba_macro_from_counts(counts, one_class=self._one_class))
+
+    def _read_means(self, name: str, values: Floats) -> None:
+        before = self._values[name]
+        self._readings[name].add(running_mean(values, sum_before=before.total, n_before=before.n))
+        before.add(values)
+
+
+class _Sum:
+    """A sum of numbers, and how many there are, NaN left out; added one by one, so that pieces do not matter."""
+
+    def __init__(self) -> None:
+        self.total = 0.0
+        self.n = 0
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.n if self.n else float("nan")
+
+    def add(self, values: Floats) -> None:
+        defined = values[~np.isnan(values)]
+        self.total = float(np.cumsum(np.concatenate([[self.total], defined]))[-1])
+        self.n += len(defined)
+
+
+def _errors(scored: Scored) -> Floats:
+    if not scored.mask.any():
+        return np.full(len(scored.Y), np.nan)
+    return rmse_by_row(scored.Y, scored.predictions.proba, label_mask=scored.mask)
+
+
+def _precisions(scored: Scored, k: int) -> Floats:
+    """Return the precision of each row; NaN where fewer than k labels count."""
+    values = np.full(len(scored.Y), np.nan)
+    ranked = np.broadcast_to(scored.mask.sum(axis=-1), len(values)) >= k
+    if ranked.any():
+        rows = scored.where(ranked)
+        values[ranked] = precision_at_k_by_row(rows.Y, rows.predictions.proba, k, label_mask=rows.mask)
+    return values
+
+
+class Mistakes(NamedTuple):
+    """Mistakes in a piece of a stream: of the learner, and of the no-change predictor."""
+
+    n_rows: int
+    n_scored: int  # Rows in which a label counts.
+    rows: Counts  # Rows with a mistake of each, int64 of shape (2,).
+    labels: Counts  # Mistakes of each on each label, int64 of shape (2, n_labels).
+
+
+class NoChangePredictor:
+    """A predictor, row by row, of the last value of each label that was known and counted; 0 before the first."""
+
+    def __init__(self, n_labels: int) -> None:
+        self._last = np.zeros(n_labels, dtype=np.uint8)
+
+    def count_mistakes(self, scored: Scored) -> Mistakes:
+        """Predict the next rows of the stream, and count mistakes beside those of the learner."""
+        counted = np.broadcast_to(scored.mask, scored.Y.shape)
+        both = (scored.predictions.decided, self._repeat(scored.Y, counted))
+        wrong = [(decided != scored.Y) & counted for decided in both]
+        return Mistakes(
+            n_rows=len(scored.Y),
+            n_scored=int(counted.any(axis=1).sum()),
+            rows=np.array([part.any(axis=1).sum() for part in wrong]),
+            labels=np.stack([part.sum(axis=0) for part in wrong]),
+        )
+
+    def _repeat(self, Y: Indicator, counted: Mask) -> Indicator:
+        # A first row holds the last values of earlier pieces; the prediction of a row after the end, those of this one.
+        always = np.ones((1, Y.shape[1]), dtype=bool)
+        rows, mask = np.vstack([self._last, Y, self._last]), np.vstack([always, counted, always])
+        repeated = no_change_predictions(rows, label_mask=mask)
+        self._last = repeated[-1]
+        return repeated[1:-1]
+
+
+class NoChangeSums:
+    """Mistakes from the start of a stream to the end of each consecutive piece; differences are those in between."""
+
+    def __init__(self, pieces: Sequence[Mistakes]) -> None:
+        n_rows, n_scored, rows, labels = zip(*pieces, strict=True)
+        self._ends, self._n_scored = accumulate(np.array(n_rows)), accumulate(np.array(n_scored))
+        self._rows, self._labels = accumulate(np.stack(rows)), accumulate(np.stack(labels))
+
+    def between(self, starts: Sequence[int], stops: Sequence[int]) -> dict[str, Floats]:
+        """Return the scores over stretches of the stream; all numbers must be ends of pieces, or 0.
+
+        The last labels before a stretch are those of the rows before it. See `metrics.kappa_temporal`.
+        """
+        left, right = np.searchsorted(self._ends, starts), np.searchsorted(self._ends, stops)
+        n_scored, rows, labels = (part[right] - part[left] for part in (self._n_scored, self._rows, self._labels))
+        gains = _gain(labels[:, 0], labels[:, 1])
+        defined = ~np.isnan(gains)
+        return {
+            "kappa_temporal": _gain(rows[:, 0], rows[:, 1]),
+            "kappa_temporal_macro": _divide(np.where(defined, gains, 0.0).sum(axis=1), defined.sum(axis=1)),
+            "no_change_subset_accuracy": 1.0 - _divide(rows[:, 1], n_scored),
+        }
+
+
+def _gain(mistakes: Counts, of_no_change: Counts) -> Floats:
+    return 1.0 - _divide(mistakes, of_no_change)
+
+
+def _divide(top: npt.NDArray[np.int64] | Floats, bottom: Counts) -> Floats:
+    return np.asarray(np.divide(top, bottom, out=np.full(np.shape(top), np.nan), where=bottom > 0))

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import JsonValue
 
-from mlstream._version import __version__
+from mlstream._support.version import __version__
 from mlstream.evaluation.decisions import rule_as_json
 from mlstream.evaluation.label_space import resolve_label_space, shows_task_at_prediction
 from mlstream.evaluation.learner_base import takes_task_to_predict, uses_task

@@ -9,11 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from metrics import stack_counts
-from mlstream.evaluation.held_out import predict_held_out
+from mlstream.evaluation.held_out import add_counts, count_known, pooled_ba_macro, predict_held_out
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view
 from mlstream.evaluation.learner_base import Learner
 from mlstream.evaluation.learners import adapt_to_stream, fresh
-from mlstream.evaluation.pools import add_counts, count_known, pooled_ba_macro
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings

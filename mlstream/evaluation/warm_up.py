@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import tempfile
+import time
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 
-from mlstream.evaluation.compile_lock import compile_lock
 from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.energy import warm_meter
 from mlstream.evaluation.label_space import labels_at_prediction, learning_view, mask_rows
 from mlstream.evaluation.learners import adapt_to_stream, fresh
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
+from mlstream.records.paths import file_name
 from mlstream.streams.stream import Experience, Stream
 
 # Of a learner that does not state how many rows it needs, and of one that asks for many.
 _WARM_UP_ROWS, _MAX_WARM_UP_ROWS = 2, 1000
+
+# The lock saves work, and no result depends on it: a process that has waited for so long goes on without it.
+TIMEOUT_S = 300.0
+_POLL_INTERVAL_S = 0.05
 
 
 @cpu_part("warm-up")
@@ -61,3 +71,33 @@ def _first_rows(stream: Stream, n_rows: int) -> Iterator[tuple[Experience, slice
             return
         yield experience, slice(0, n_rows)
         n_rows -= len(experience)
+
+
+@contextmanager
+def compile_lock(what: str, *, timeout_s: float = TIMEOUT_S) -> Iterator[None]:
+    """Let one process of this user at a time run the block; processes with another name in `what` do not wait.
+
+    After `timeout_s` the block runs without the lock. A process that dies releases it.
+    """
+    try:
+        file = (Path(tempfile.gettempdir()) / f"mlstream-{os.getuid()}-{file_name(what)}.lock").open("ab")
+    except OSError:
+        yield
+        return
+    with file:
+        _wait_for(file, time.monotonic() + timeout_s)
+        try:
+            yield
+        finally:
+            # a process that was forked meanwhile has the file open, too
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _wait_for(file: IO[bytes], deadline: float) -> None:
+    while time.monotonic() < deadline:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_POLL_INTERVAL_S)
+        else:
+            return

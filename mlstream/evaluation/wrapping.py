@@ -10,6 +10,8 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+from estimators.meta.binary_relevance import BinaryRelevance
+
 _RULE = "estimator must be a scikit-learn estimator with partial_fit"
 _NOT_CLASSIFIERS = {"regressor", "clusterer", "outlier_detector"}
 
@@ -26,8 +28,6 @@ def wrap(estimator: Any) -> Any:
     _require_learner(estimator)
     if not learns_one_class(estimator):
         return estimator
-    from estimators.meta.binary_relevance import BinaryRelevance
-
     return BinaryRelevance(estimator)
 
 

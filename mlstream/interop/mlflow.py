@@ -15,8 +15,7 @@ import requests
 from mlstream._support.files import sha256_of
 from mlstream.records.paths import Repetition
 from mlstream.records.run_files import load_runs, path_of
-from mlstream.records.run_record import Resources, RunResult, Score
-from mlstream.reporting.costs import wall_time_s
+from mlstream.records.run_record import Resources, RunResult, Score, total_cost
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -215,7 +214,7 @@ def _write(client: MlflowClient, place: str, path: Path, record: RunResult, code
 
     # A record holds its duration, its file the time of its end.
     ended = path.stat().st_mtime_ns // 1_000_000
-    started = ended - round(1000 * (wall_time_s(record) or 0.0))
+    started = ended - round(1000 * (total_cost(record, "wall_time_s") or 0.0))
     repetition = Repetition(record.seed, record.order_seed, record.split_seed)
     name = f"{record.strategy} on {record.stream}, {repetition.name}"
     run = client.create_run(place, started, tags=to_tags(record) | {HASH_TAG: code}, run_name=name)

@@ -1,11 +1,19 @@
-"""Displays in scikit-learn's manner: ``from_*`` computes and draws, and the object keeps the data and the axes."""
+"""Pictures of streams and runs, and displays in scikit-learn's manner, which keep the data and the axes.
 
-from mlstream.plotting.critical_difference import CriticalDifferenceDisplay
-from mlstream.plotting.label_frequency import LabelFrequencyDisplay
-from mlstream.plotting.pareto_front import ParetoFrontDisplay
-from mlstream.plotting.schedule import ScheduleDisplay
-from mlstream.plotting.score_curves import ScoreCurvesDisplay
-from mlstream.plotting.transfer_matrix import TransferMatrixDisplay
+Displays are imported when they are first used: who draws a picture of a stream needs no records.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mlstream.plotting.displays import (
+        CriticalDifferenceDisplay,
+        LabelFrequencyDisplay,
+        ParetoFrontDisplay,
+        ScheduleDisplay,
+        ScoreCurvesDisplay,
+        TransferMatrixDisplay,
+    )
 
 __all__ = [
     "CriticalDifferenceDisplay",
@@ -15,3 +23,15 @@ __all__ = [
     "ScoreCurvesDisplay",
     "TransferMatrixDisplay",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        from mlstream.plotting import displays
+
+        return getattr(displays, name)
+    raise AttributeError(f"module 'mlstream.plotting' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -28,11 +28,11 @@ from mlstream.cards.terms import (
     with_terms,
 )
 from mlstream.cards.zenodo import card_zenodo
-from mlstream.drawing.labels import label_svg
-from mlstream.drawing.schedule import schedule_svg
 from mlstream.formats import load, save
 from mlstream.formats.stream_files import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
+from mlstream.plotting.labels import label_svg
+from mlstream.plotting.schedules import schedule_svg
 from mlstream.publishing.presets import list_presets, make_preset
 from mlstream.publishing.source_tables import find_table, require_own_table, without_folders
 from mlstream.streams.card_model import FileCard, StreamCard, card_schema, load_card

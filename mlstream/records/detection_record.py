@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
 
@@ -103,9 +103,9 @@ class Detections(list[Detection]):
         return make_frame(detection_columns(self))
 
 
-def detection_columns(detections: Sequence[Detection]) -> dict[str, list[Any]]:
+def detection_columns(detections: Sequence[Detection]) -> dict[str, Sequence[object]]:
     """Return detections as columns: what they are, how many drifts and alarms they have, and all scores."""
-    columns: dict[str, list[Any]] = {name: [getattr(one, name) for one in detections] for name in _IDENTITY}
+    columns: dict[str, Sequence[object]] = {name: [getattr(one, name) for one in detections] for name in _IDENTITY}
     columns |= {f"n_{name}": [len(getattr(one, name)) for one in detections] for name in ("drifts", "alarms")}
     names = dict.fromkeys(name for one in detections for name in one.scores)
     return columns | {name: [_number(one.scores.get(name)) for one in detections] for name in names}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 # Score -> unit of energy, see `metrics.frug`: that of the literature, in which the streams here take thousandths, and
 # one in which they take about 1.
@@ -18,7 +17,7 @@ def is_frugality(score: str) -> bool:
     return score.startswith(f"{_OLD_NAME}_")
 
 
-def rename_in_run(content: Any) -> Any:
+def rename_in_run(content: object) -> object:
     """Return the fields of a run's record with the unit in the name of the score, and not among the settings."""
     if not isinstance(content, dict):
         return content
@@ -28,7 +27,7 @@ def rename_in_run(content: Any) -> Any:
     return content | renamed | chosen | _without_unit(content)
 
 
-def rename_in_search(content: Any) -> Any:
+def rename_in_search(content: object) -> object:
     """Return the fields of a search's record with its objective; older ones state its unit as a setting."""
     if not isinstance(content, dict) or not isinstance(run := content.get("run"), dict):
         return content
@@ -36,26 +35,26 @@ def rename_in_search(content: Any) -> Any:
     return content | {"run": run | _without_unit(run), "selection": selection}
 
 
-def _score_of(run: Mapping[str, Any]) -> str:
+def _score_of(run: Mapping[str, object]) -> str:
     settings = run.get("settings")
     unit = settings.get(_SETTING, _OLD_DEFAULT) if isinstance(settings, dict) else _OLD_DEFAULT
     return f"{_OLD_NAME}_{unit}".lower()
 
 
-def _with_objective(selection: Any, score: str) -> Any:
+def _with_objective(selection: object, score: str) -> object:
     if not isinstance(selection, dict):
         return selection
     on_rows = selection.get("method", "first-experience") == "first-experience"
     return {"objective": score if on_rows else "nce"} | selection
 
 
-def _renamed(values: Any, score: str) -> Any:
+def _renamed(values: object, score: str) -> object:
     if not isinstance(values, dict):
         return values
     return {score if name == _OLD_NAME else name: value for name, value in values.items()}
 
 
-def _without_unit(content: Mapping[str, Any]) -> dict[str, Any]:
+def _without_unit(content: Mapping[str, object]) -> dict[str, object]:
     settings = content.get("settings")
     if not isinstance(settings, dict):
         return {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
@@ -163,12 +163,12 @@ class RunResult(VersionedRecord):
 
     @model_validator(mode="before")
     @classmethod
-    def _rename_frugality(cls, content: Any) -> Any:
+    def _rename_frugality(cls, content: object) -> object:
         return rename_in_run(content)
 
     @field_validator("scores", "undefined", mode="before")
     @classmethod
-    def _rename_scores(cls, values: Any) -> Any:
+    def _rename_scores(cls, values: object) -> object:
         if not isinstance(values, dict):
             return values
         return {_RENAMED_SCORES.get(name, name): value for name, value in values.items()}
@@ -227,10 +227,10 @@ class Runs(list[RunResult]):
         return make_frame(_run_columns(self))
 
 
-def _score_columns(run: RunResult) -> dict[str, list[Any]]:
+def _score_columns(run: RunResult) -> dict[str, Sequence[object]]:
     """Return the matrices R of a run as columns, a row for each experience and task; row 0 is before any learning."""
     places = [(after, task) for after in range(len(run.order) + 1) for task in range(len(run.task_names))]
-    columns: dict[str, list[Any]] = {
+    columns: dict[str, Sequence[object]] = {
         "experience": [after for after, _ in places],
         "task": [run.task_names[task] for _, task in places],
     }
@@ -240,9 +240,9 @@ def _score_columns(run: RunResult) -> dict[str, list[Any]]:
     }
 
 
-def _run_columns(runs: Sequence[RunResult]) -> dict[str, list[Any]]:
+def _run_columns(runs: Sequence[RunResult]) -> dict[str, Sequence[object]]:
     """Return runs as columns: what they are, all scores that one of them has, and the cost of the stream."""
-    columns: dict[str, list[Any]] = {name: [getattr(run, name) for run in runs] for name in _IDENTITY}
+    columns: dict[str, Sequence[object]] = {name: [getattr(run, name) for run in runs] for name in _IDENTITY}
     scores = dict.fromkeys(name for run in runs for name in run.scores)
     columns |= {name: [_number(run.scores.get(name)) for run in runs] for name in scores}
     for name in ("wall_time_s", "cpu_time_s", "energy_kwh"):

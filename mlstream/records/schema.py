@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
@@ -38,7 +38,7 @@ class VersionedRecord(Record):
 
     @model_validator(mode="before")
     @classmethod
-    def _check_version(cls, content: Any, info: ValidationInfo) -> Any:
+    def _check_version(cls, content: object, info: ValidationInfo) -> object:
         """Refuse newer versions before unknown fields, which they may have."""
         if not isinstance(content, dict):
             return content

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, model_validator
 
@@ -64,5 +64,5 @@ class SelectionRecord(VersionedRecord):
 
     @model_validator(mode="before")
     @classmethod
-    def _name_objective(cls, content: Any) -> Any:
+    def _name_objective(cls, content: object) -> object:
         return rename_in_search(content)

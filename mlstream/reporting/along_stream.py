@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlstream.reporting.groups import Group, spread
-from mlstream.reporting.tables import Table, format_score, score_names, score_table
+from mlstream.analysis.groups import Group, score_names, spread
+from mlstream.reporting.tables import Table, format_score, score_table
 
 ALONG_STREAM = (
     "ba_macro_anytime",

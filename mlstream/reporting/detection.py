@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from mlstream.drawing.alarms import (
+from mlstream.plotting.alarms import (
     ALARM_KEYS,
     AlarmLane,
     AlarmMark,
@@ -15,8 +15,8 @@ from mlstream.drawing.alarms import (
     alarm_height,
     alarm_view,
 )
-from mlstream.drawing.plotly_parts import Chart
-from mlstream.drawing.styles import Key
+from mlstream.plotting.plotly_parts import Chart
+from mlstream.plotting.styles import Key
 from mlstream.records.detection_record import Alarm, Detection
 from mlstream.reporting.detection_tables import DetectionGroup, delay_table, detection_table, group_detections
 from mlstream.reporting.methods_text import Paragraph, join_words

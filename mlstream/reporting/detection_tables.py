@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean, stdev
 from typing import NamedTuple
 
+from mlstream.analysis.score_info import Better, Heading
 from mlstream.records.detection_record import Detection
-from mlstream.reporting.score_info import Better, Heading
 from mlstream.reporting.tables import UNDEFINED, Cell, Table, format_score
 
 DETECTION_HEADINGS = {

@@ -8,15 +8,15 @@ from itertools import chain
 from pathlib import Path
 
 from mlstream._support.files import write_text_atomically
+from mlstream.analysis.comparison import Comparison
+from mlstream.analysis.groups import Group, score_names
 from mlstream.cards.markdown import escape_markdown, one_line
 from mlstream.records.detection_record import Detection
 from mlstream.records.paths import file_name
-from mlstream.reporting.comparison import Comparison
-from mlstream.reporting.costs import cost_table
 from mlstream.reporting.detection_tables import delay_table, detection_table, group_detections
-from mlstream.reporting.groups import Group
 from mlstream.reporting.ranks import friedman_table, left_out_table, pair_table, rank_table
-from mlstream.reporting.tables import Cell, Table, overview_table, rows_csv, score_names, score_table
+from mlstream.reporting.strategy_tables import cost_table
+from mlstream.reporting.tables import Cell, Table, overview_table, rows_csv, score_table
 
 _ARROWS = {"higher": " ↑", "lower": " ↓", "neither": ""}
 _LIGATURE = re.compile("-(?=-)")

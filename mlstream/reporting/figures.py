@@ -7,23 +7,23 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlstream.drawing.alarms import alarm_figure
-from mlstream.drawing.costs import cost_figure
-from mlstream.drawing.critical_difference import rank_figure
-from mlstream.drawing.matplotlib_parts import write_png_and_svg
-from mlstream.drawing.transfer import transfer_figure
+from mlstream.analysis.comparison import Comparison, ranking_of
+from mlstream.analysis.costs import cost_points
+from mlstream.analysis.curves import stream_curves
+from mlstream.analysis.groups import Group
+from mlstream.analysis.pareto import pareto_points
+from mlstream.analysis.score_info import score_heading
+from mlstream.analysis.transfer import transfer
+from mlstream.plotting.alarms import alarm_figure
+from mlstream.plotting.costs import cost_figure
+from mlstream.plotting.curves import curve_figure
+from mlstream.plotting.matplotlib_parts import write_png_and_svg
+from mlstream.plotting.rank_diagrams import rank_figure
+from mlstream.plotting.transfer import transfer_figure
 from mlstream.records.detection_record import Detection
 from mlstream.records.paths import file_name
-from mlstream.reporting.comparison import Comparison
-from mlstream.reporting.costs import cost_points
-from mlstream.reporting.curves import draw_curves
 from mlstream.reporting.detection import alarm_lanes, charted
 from mlstream.reporting.detection_tables import group_detections
-from mlstream.reporting.groups import Group
-from mlstream.reporting.pareto import pareto_points
-from mlstream.reporting.ranks import ranking_of
-from mlstream.reporting.score_info import score_heading
-from mlstream.reporting.transfer import transfer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,9 +54,9 @@ def _figures(streams: Mapping[str, list[Group]], comparisons: Sequence[Compariso
         yield "pareto-front", cost_figure(front.points, score_heading("acc").title, front.title)
     for stream, groups in streams.items():
         measured = [group for group in groups if group.measured]
-        curves = draw_curves(measured, _SCORE)
+        curves = stream_curves(measured, _SCORE, "windowed")
         if curves is not None:
-            yield f"curves-{stream}", curves
+            yield f"curves-{stream}", curve_figure(*curves)
         for cost in cost_points(measured):
             title = score_heading("acc").title
             yield f"acc-against-{cost.name}-{stream}", cost_figure(cost.points, title, cost.title)

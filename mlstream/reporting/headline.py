@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mlstream.reporting.comparison import ALPHA, Comparison
-from mlstream.reporting.groups import Group
-from mlstream.reporting.score_info import score_heading
+from mlstream.analysis.comparison import ALPHA, Comparison
+from mlstream.analysis.groups import Group
+from mlstream.analysis.score_info import score_heading
 
 Streams = Mapping[str, Sequence[Group]]
 

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics import learning_speed, transition_time
+from mlstream.analysis.groups import Group
+from mlstream.analysis.score_info import Heading
 from mlstream.records.run_record import Curve, RunResult
-from mlstream.reporting.groups import Group
-from mlstream.reporting.score_info import PARAMETERS, STRATEGY, Heading
-from mlstream.reporting.tables import UNDEFINED, Cell, Table, name_cells
+from mlstream.reporting.tables import PARAMETERS, STRATEGY, UNDEFINED, Cell, Table, name_cells
 
 _SCORE = "ba_macro"
 _TARGETS = (0.6, 0.7, 0.8)

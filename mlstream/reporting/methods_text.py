@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from metrics.named import NAMED_METRICS
+from mlstream.analysis.comparison import ALPHA, ROPE
+from mlstream.analysis.costs import energy_shares
+from mlstream.analysis.groups import BASELINES, describe_tuning
+from mlstream.analysis.score_info import score_heading
 from mlstream.records.detection_record import Detection
 from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_record import Resources, RunResult
-from mlstream.reporting.comparison import ALPHA, ROPE
-from mlstream.reporting.energy_parts import describe_shares
-from mlstream.reporting.groups import BASELINES, describe_tuning
-from mlstream.reporting.score_info import score_heading
 from mlstream.streams.card_model import StreamCard
 
 Cards = Mapping[str, StreamCard]
@@ -35,6 +35,8 @@ _DECISIONS = {
     "prevalence": "Labels were decided where their probability is at least their prevalence among the rows learnt "
     "before, or a lower threshold where a label has been more frequent of late, whatever the learner itself decides",
 }
+# CodeCarbon's own words, in the method of a record.
+_MODEL_OF_MEMORY = "RAM (power model)"
 # None: records of version 1 do not state it.
 _GIVEN = {
     "none": "learnt without the labels of the task",
@@ -209,6 +211,21 @@ def _energy(used: Iterable[Resources]) -> str:
         if method != "none"
     ]
     return f"Energy was {join_words(ways)}."
+
+
+def describe_shares(runs: Sequence[RunResult]) -> str:
+    """Describe what the energy consists of; the text is empty where records do not hold its parts."""
+    shares = energy_shares(runs)
+    if not shares:
+        return ""
+    parts = ", ".join(f"{part} {share:.0%}" for part, share in shares.items())
+    methods = [run.resources.energy_method for run in runs if run.resources is not None]
+    if "memory" not in shares or not any(_MODEL_OF_MEMORY in method for method in methods):
+        return f"Shares of the energy: {parts}."
+    return (
+        f"Shares of the energy: {parts}. That of memory is not measured but a constant power times wall time, so that "
+        "whatever makes a run wait, such as other work on the machine, counts as energy."
+    )
 
 
 def software_text(runs: Sequence[RunResult | Detection]) -> str:

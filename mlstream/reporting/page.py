@@ -9,26 +9,32 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mlstream._version import __version__
+from mlstream._support.version import __version__
+from mlstream.analysis.comparison import compare, compare_all
+from mlstream.analysis.costs import energy_marks
+from mlstream.analysis.groups import Group
+from mlstream.analysis.score_info import score_heading
+from mlstream.analysis.transfer import Limits, Transfer, score_limits, transfer
 from mlstream.cards.terms import StatedTerms, stated_terms
-from mlstream.drawing.labels import label_chart
-from mlstream.drawing.plotly_parts import Chart
-from mlstream.drawing.schedule import schedule_chart
-from mlstream.drawing.styles import Key, task_keys
-from mlstream.drawing.transfer import Limits, Transfer
+from mlstream.plotting.labels import label_chart
+from mlstream.plotting.plotly_parts import Chart
+from mlstream.plotting.schedules import schedule_chart
+from mlstream.plotting.styles import Key, strategy_key, task_keys
 from mlstream.records.detection_record import Detection
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.along_stream import along_table, final_table, repeating_note
-from mlstream.reporting.comparison import compare, compare_all
-from mlstream.reporting.costs import cost_charts, cost_table, energy_marks
-from mlstream.reporting.curves import curve_chart
+from mlstream.reporting.charts import cost_charts, curve_chart, pareto_part, transfer_charts
 from mlstream.reporting.detection import DetectionPart, detection_part
-from mlstream.reporting.energy_parts import describe_shares
-from mlstream.reporting.groups import Group
 from mlstream.reporting.headline import headline
 from mlstream.reporting.learning_speed import speed_table
-from mlstream.reporting.methods_text import Paragraph, data_text, decisions_text, methods_text, software_text
-from mlstream.reporting.pareto import pareto_part
+from mlstream.reporting.methods_text import (
+    Paragraph,
+    data_text,
+    decisions_text,
+    describe_shares,
+    methods_text,
+    software_text,
+)
 from mlstream.reporting.ranks import (
     draw_pairs,
     draw_ranks,
@@ -38,10 +44,8 @@ from mlstream.reporting.ranks import (
     rank_table,
 )
 from mlstream.reporting.recorded_facts import agreed, recorded_facts
-from mlstream.reporting.score_info import score_heading
-from mlstream.reporting.strategy_tables import strategy_table, trial_table
+from mlstream.reporting.strategy_tables import cost_table, strategy_table, trial_table
 from mlstream.reporting.tables import Table, overview_table
-from mlstream.reporting.transfer import score_limits, transfer, transfer_charts
 from mlstream.streams.card_model import StreamCard
 
 _OVERVIEW_SCORE = "ba_macro"
@@ -216,7 +220,7 @@ def _describe_stream(anchor: str, card: StreamCard, groups: list[Group], *, is_a
         curves=curve_chart(groups),
         speeds=speed_table(groups),
         strategies=[_describe_strategy(group, limits) for group in groups if group.measured],
-        strategy_keys=[group.key for group in groups if group.measured],
+        strategy_keys=[strategy_key(group.label, group.style) for group in groups if group.measured],
         task_keys=task_keys(groups[0].runs[0].task_names),
         transfer_views=[score_heading(name).title for name in names],
         # Of a stream alone, accuracy against energy is the figure that the page begins with.

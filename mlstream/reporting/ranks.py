@@ -7,26 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mlstream.drawing.critical_difference import Ranking, rank_chart
-from mlstream.drawing.matrices import PairMatrix, pair_chart
-from mlstream.drawing.plotly_parts import Chart
-from mlstream.reporting.comparison import ALPHA, Comparison
-from mlstream.reporting.complete_blocks import LeftOut
-from mlstream.reporting.score_info import PARAMETERS, STRATEGY, Heading, score_heading
-from mlstream.reporting.tables import UNDEFINED, Cell, Table
-
-
-def ranking_of(comparison: Comparison) -> Ranking:
-    """Sort the strategies of a comparison by rank, best first."""
-    order = comparison.by_rank
-    return Ranking(
-        title=score_heading(comparison.metric).title,
-        names=[comparison.strategies[place] for place in order],
-        ranks=[float(comparison.ranks[place]) for place in order],
-        cliques=comparison.cliques,
-        critical_difference=comparison.critical_difference,
-        n_streams=len(comparison.streams),
-    )
+from mlstream.analysis.comparison import ALPHA, Comparison, Ranking, ranking_of
+from mlstream.analysis.complete_blocks import LeftOut
+from mlstream.analysis.score_info import Heading, score_heading
+from mlstream.plotting.matrices import PairMatrix, pair_chart
+from mlstream.plotting.plotly_parts import Chart
+from mlstream.plotting.rank_diagrams import rank_chart
+from mlstream.reporting.tables import PARAMETERS, STRATEGY, UNDEFINED, Cell, Table
 
 
 def draw_ranks(comparisons: Sequence[Comparison]) -> Chart:
@@ -42,10 +29,14 @@ def draw_pairs(comparisons: Sequence[Comparison]) -> Chart:
 
 def rank_table(comparisons: Sequence[Comparison]) -> Table:
     """Build the table of mean ranks: a row per strategy, best first by the first score, and a column per score."""
-    tuning = {name: cell for one in comparisons for name, cell in zip(one.strategies, one.tuning, strict=True)}
+    tuning = {name: text for one in comparisons for name, text in zip(one.strategies, one.tuning, strict=True)}
     columns = [dict(zip(one.strategies, one.ranks.tolist(), strict=True)) for one in comparisons]
     rows = [
-        (Cell(name, name), tuning[name], *(_rank_cell(column.get(name), min(column.values())) for column in columns))
+        (
+            Cell(name, name),
+            Cell(tuning[name], tuning[name]),
+            *(_rank_cell(column.get(name), min(column.values())) for column in columns),
+        )
         for name in sorted(tuning, key=lambda name: columns[0].get(name, math.inf))
     ]
     heads = [Heading(score_heading(one.metric).title, "lower") for one in comparisons]

@@ -14,16 +14,17 @@ from pathlib import Path
 import jinja2
 
 from mlstream._support.files import write_text_atomically
-from mlstream.drawing.plotly_parts import Chart, frame
+from mlstream.analysis.comparison import compare_all
+from mlstream.analysis.groups import group_runs
+from mlstream.analysis.score_info import score_heading
+from mlstream.plotting.plotly_parts import Chart, frame
+from mlstream.plotting.transfer import matrix_names
 from mlstream.records.detection_record import Detection, load_detections
 from mlstream.records.run_files import has_runs, load_cards, load_runs
 from mlstream.records.run_record import RunResult, Runs
-from mlstream.reporting.comparison import compare_all
 from mlstream.reporting.exports import write_tables
 from mlstream.reporting.figures import write_figures
-from mlstream.reporting.groups import group_runs
 from mlstream.reporting.page import describe
-from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.tables import format_score, scores_csv
 from mlstream.streams.card_model import StreamCard
 
@@ -109,7 +110,8 @@ def _render(content: Mapping[str, object]) -> str:
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     environment.filters |= {"score": format_score, "packed": _packed, "short": _short}
-    environment.globals |= {"heading": score_heading, "frame": frame(), "charts": _Charts()}
+    functions = {"heading": score_heading, "matrix_names": matrix_names}
+    environment.globals |= {"frame": frame(), "charts": _Charts(), **functions}
     template = environment.get_template("report.html")
     return template.render(content, plotly_js=get_plotlyjs(), plotly_version=get_plotlyjs_version())
 

@@ -10,9 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mlstream._support.spreadsheets import table_text
-from mlstream.reporting.groups import Group, join_distinct
-from mlstream.reporting.score_info import PARAMETERS, STRATEGY, Better, Heading, score_heading
+from mlstream.analysis.groups import Group, describe_tunings, score_names
+from mlstream.analysis.score_info import Better, Heading, score_heading
 
+STRATEGY = Heading("Strategy")
+PARAMETERS = Heading(
+    "Parameters",
+    meaning="'tuned (10)': chosen among 10 configurations, tried on the first experience, or on the environments named "
+    "beside it; 'defaults': no search.",
+)
 UNDEFINED = "n/a"
 # Rounded to three digits, a smaller spread is 0.
 _LEAST_SHOWN = 0.0005
@@ -34,11 +40,6 @@ class Table:
 
     columns: tuple[Heading, ...]
     rows: tuple[tuple[Cell, ...], ...]
-
-
-def score_names(groups: Iterable[Group]) -> list[str]:
-    """List the scores that at least one run has, in the order of the records."""
-    return list(dict.fromkeys(name for group in groups for run in group.runs for name in run.scores))
 
 
 def score_table(groups: Sequence[Group], names: Sequence[str] | None = None) -> Table:
@@ -70,12 +71,12 @@ def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
         key=lambda strategy: _mean_rank(strategy, ranks),
     )
     heads = [replace(score_heading(name), title=stream) for stream in streams]
-    tuning = tuning_cells(streams)
+    tuning = describe_tunings(streams)
     baselines = {group.strategy for groups in streams.values() for group in groups if group.is_baseline}
     rows = [
         (
             Cell(row, row, note="baseline" if row in baselines else ""),
-            tuning[row],
+            Cell(tuning[row], tuning[row]),
             *(column.get(row, Cell(UNDEFINED, None, note="Not run.")) for column in columns),
         )
         for row in strategies
@@ -125,16 +126,6 @@ def name_cells(group: Group) -> tuple[Cell, Cell]:
     """Return the cells of `STRATEGY` and `PARAMETERS`; baselines and strategies that did not finish are marked."""
     name = Cell(group.strategy, group.strategy, note=group.badge)
     return name, Cell(group.tuning, group.tuning)
-
-
-def tuning_cells(streams: Mapping[str, Sequence[Group]]) -> dict[str, Cell]:
-    """Return the cell of `PARAMETERS` of each strategy, over all streams."""
-    tunings: dict[str, list[str]] = {}
-    for groups in streams.values():
-        for group in groups:
-            tunings.setdefault(group.strategy, []).append(group.tuning)
-    texts = {strategy: join_distinct(texts) for strategy, texts in tunings.items()}
-    return {strategy: Cell(text, text) for strategy, text in texts.items()}
 
 
 def _head(name: str, groups: Sequence[Group]) -> Heading:

@@ -19,7 +19,7 @@ Features: TypeAlias = npt.NDArray[np.floating] | sparse.csr_array
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-def as_features(X: Any, what: str = "X") -> Features:
+def as_features(X: object, what: str = "X") -> Features:
     """Hold features, numbers and booleans, in one of the types that learners take: float32 or float64, dense or CSR.
 
     `X` may be an array-like, a frame or any sparse matrix, and is not copied where it is such already. Raises
@@ -51,7 +51,7 @@ def as_labels(Y: Any, what: str = "Y") -> Indicator:
     return as_indicator(_as_dense(table, what) if sparse.issparse(table) else table, what)
 
 
-def as_names(names: Sequence[str], table: Any, prefix: Literal["x", "y"], width: int) -> tuple[str, ...]:
+def as_names(names: Sequence[str], table: object, prefix: Literal["x", "y"], width: int) -> tuple[str, ...]:
     """Return the names of the columns of a table: given ones, else those of a frame, else prefix and number.
 
     Raises TypeError if `names` is one text, whose letters would be taken for names; ValueError if there is not one name
@@ -79,12 +79,12 @@ def _as_csr(X: Any) -> sparse.csr_array:
     return sparse.csr_array(X)
 
 
-def _as_dense(Y: Any, what: str) -> npt.NDArray[Any]:
+def _as_dense(Y: Any, what: str) -> np.ndarray:
     require_memory(math.prod(Y.shape) * Y.dtype.itemsize, what)
     return np.asarray(Y.toarray())
 
 
-def _as_array(X: Any, what: str) -> npt.NDArray[Any]:
+def _as_array(X: object, what: str) -> np.ndarray:
     try:
         table = np.asarray(X)
         # Numbers of several types, which Python keeps as objects.

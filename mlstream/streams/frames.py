@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
+from narwhals.dependencies import is_into_dataframe, is_pandas_dataframe, is_polars_lazyframe
+from narwhals.typing import IntoDataFrame, IntoSeries
 from scipy import sparse
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Frame: TypeAlias = IntoDataFrame
+Column: TypeAlias = nw.Series[Any]
 
-def is_frame(value: object) -> bool:
+
+def is_frame(value: object) -> TypeGuard[Frame]:
     """Return whether a value is a data frame: of pandas, polars, pyarrow and others that narwhals reads.
 
     Raises ValueError for a lazy frame of polars, whose rows are not there yet.
@@ -21,14 +28,12 @@ def is_frame(value: object) -> bool:
     # Looked up on the class: a lazy frame computes its columns.
     if not hasattr(type(value), "columns"):
         return False
-    from narwhals.dependencies import is_into_dataframe, is_polars_lazyframe
-
     if is_polars_lazyframe(value):
         raise ValueError("A frame must be in memory. Got a lazy one instead; pass frame.collect().")
     return is_into_dataframe(value)
 
 
-def column_names(frame: Any) -> tuple[str, ...]:
+def column_names(frame: Frame) -> tuple[str, ...]:
     """Return the names of the columns; those that are not text, such as the numbers of pandas, are written as text.
 
     Raises ValueError if two columns have one name.
@@ -36,31 +41,30 @@ def column_names(frame: Any) -> tuple[str, ...]:
     return tuple(map(str, _open(frame).columns))
 
 
-def has_names(frame: Any) -> bool:
+def has_names(frame: Frame) -> bool:
     """Return whether all columns are named by text, rather than numbered."""
     return all(isinstance(name, str) for name in _open(frame).columns)
 
 
-def iter_columns(frame: Any) -> Iterator[Any]:
+def iter_columns(frame: Frame) -> Iterator[Column]:
     """Yield the columns as series of narwhals."""
     yield from _open(frame).iter_columns()
 
 
-def take_columns(frame: Any, indices: Sequence[int]) -> Any:
+def take_columns(frame: Frame, indices: Sequence[int]) -> Frame:
     """Return the frame of some of the columns."""
     return _open(frame)[:, list(indices)].to_native()
 
 
-def join_columns(frame: Any, other: Any) -> Any:
+def join_columns(frame: Frame, other: Frame | IntoSeries) -> Frame:
     """Put the columns of a frame and of another frame, or a series, of the same library side by side."""
-    import narwhals as nw
-
     right = nw.from_native(other, eager_only=True, allow_series=True)
     right = right.to_frame() if isinstance(right, nw.Series) else right
-    return nw.concat([_open(frame), right], how="horizontal").to_native()
+    joined: Frame = nw.concat([_open(frame), right], how="horizontal").to_native()
+    return joined
 
 
-def read_numbers(frame: Any, what: str, way_out: str) -> npt.NDArray[np.floating] | sparse.csr_array:
+def read_numbers(frame: Frame, what: str, way_out: str) -> npt.NDArray[np.floating] | sparse.csr_array:
     """Read a frame of numbers and booleans; the result is a CSR matrix if most columns are sparse.
 
     It is float32 if all columns are so, else float64; missing values are NaN. Raises ValueError, with the name and
@@ -78,10 +82,8 @@ def read_numbers(frame: Any, what: str, way_out: str) -> npt.NDArray[np.floating
     return np.column_stack(columns) if columns else np.empty((len(frame), 0))
 
 
-def is_sparse(frame: Any) -> bool:
+def is_sparse(frame: Frame) -> TypeGuard[pd.DataFrame]:
     """Return whether most columns are sparse columns of pandas, and the others numbers or booleans."""
-    from narwhals.dependencies import is_pandas_dataframe
-
     if not is_pandas_dataframe(frame):
         return False
     others = [place for place, dtype in enumerate(frame.dtypes) if not _is_sparse_type(dtype)]
@@ -90,26 +92,22 @@ def is_sparse(frame: Any) -> bool:
     )
 
 
-def read_sparse(frame: Any) -> sparse.csr_array:
+def read_sparse(frame: pd.DataFrame) -> sparse.csr_array:
     """Read a frame of pandas as a CSR matrix, its sparse columns as they are, numbers and booleans as floats.
 
     It is float32 if all columns are so, else float64; missing values are NaN.
     """
-    import pandas as pd
-
     plain = frame.copy(deep=False)
     for column, dtype in zip(iter_columns(frame), frame.dtypes, strict=True):
         if not _is_sparse_type(dtype):
             plain[column.name] = _to_floats(column)
     kind = np.float32 if is_of_float32(frame) else np.float64
-    accessor: Any = plain.astype(pd.SparseDtype(kind, 0)).sparse
+    accessor: Any = plain.astype(_pandas().SparseDtype(kind, 0)).sparse
     return sparse.csr_array(accessor.to_coo())
 
 
-def is_of_float32(frame: Any) -> bool:
+def is_of_float32(frame: Frame) -> bool:
     """Return whether all columns are float32, dense or sparse."""
-    import narwhals as nw
-
     # A sparse column of pandas has no type of narwhals.
     kinds = {
         str(column.to_native().dtype.subtype) if column.dtype == nw.Unknown else str(column.dtype).lower()
@@ -118,14 +116,18 @@ def is_of_float32(frame: Any) -> bool:
     return kinds == {"float32"}
 
 
-def make_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
+def make_frame(columns: Mapping[str, Sequence[object]]) -> pd.DataFrame:
     """Make a frame of pandas of columns by name; raise ImportError if pandas is not installed."""
     frame: pd.DataFrame = _pandas().DataFrame(dict(columns))
     return frame
 
 
 def make_table(
-    X: Any, Y: Any, feature_names: Sequence[str], label_names: Sequence[str], index: Mapping[str, Any] | None = None
+    X: np.ndarray | sparse.csr_array,
+    Y: np.ndarray,
+    feature_names: Sequence[str],
+    label_names: Sequence[str],
+    index: Mapping[str, np.ndarray] | None = None,
 ) -> pd.DataFrame:
     """Make a frame of pandas of labels and features, labels first, as in files.
 
@@ -143,7 +145,7 @@ def make_table(
     return frame
 
 
-def _pandas() -> Any:
+def _pandas() -> ModuleType:
     try:
         import pandas as pd
     except ImportError as error:
@@ -151,16 +153,12 @@ def _pandas() -> Any:
     return pd
 
 
-def _is_sparse_type(dtype: Any) -> bool:
-    import pandas as pd
-
-    return isinstance(dtype, pd.SparseDtype)
+def _is_sparse_type(dtype: object) -> bool:
+    return isinstance(dtype, _pandas().SparseDtype)
 
 
-def _to_floats(column: Any) -> npt.NDArray[np.floating] | None:
+def _to_floats(column: Column) -> npt.NDArray[np.floating] | None:
     """Return numbers and booleans as floats, missing ones as NaN; None for anything else."""
-    import narwhals as nw
-
     if column.dtype == nw.Float32:
         return np.asarray(column.to_numpy())
     # Sparse columns of pandas are of no type that narwhals knows.
@@ -172,9 +170,7 @@ def _to_floats(column: Any) -> npt.NDArray[np.floating] | None:
         return None
 
 
-def _open(frame: Any) -> Any:
-    import narwhals as nw
-
+def _open(frame: Frame) -> nw.DataFrame[Frame]:
     names = list(frame.columns)
     try:
         return nw.from_native(frame, eager_only=True)

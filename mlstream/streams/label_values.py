@@ -65,7 +65,7 @@ def as_indicator(Y: npt.ArrayLike, what: str = "Y") -> Indicator:
     return filled(indicator) if known(indicator) is None else indicator
 
 
-def _way_out(cells: npt.NDArray[Any]) -> str:
+def _way_out(cells: np.ndarray) -> str:
     """Return the end of an error about labels that are no table."""
     if cells.ndim != 1:
         return ""
@@ -74,7 +74,7 @@ def _way_out(cells: npt.NDArray[Any]) -> str:
     return "; Y.reshape(-1, 1) == np.unique(Y) makes one column of each class"
 
 
-def _as_numbers(Y: Any, what: str) -> npt.NDArray[Any]:
+def _as_numbers(Y: Any, what: str) -> np.ndarray:
     cells = np.asarray(Y)
     if cells.dtype.kind == "O" and cells.ndim:
         try:
@@ -87,13 +87,13 @@ def _as_numbers(Y: Any, what: str) -> npt.NDArray[Any]:
     return cells
 
 
-def _is_indicator(cells: npt.NDArray[Any]) -> bool:
+def _is_indicator(cells: np.ndarray) -> bool:
     if cells.dtype == np.uint8:
         return all(int(piece.max(initial=0)) <= 1 for piece in pieces(cells))
     return cells.dtype == np.float32 and bool(np.isin(cells.view(np.uint32), [_ABSENT, _PRESENT, _UNKNOWN]).all())
 
 
-def _convert(cells: npt.NDArray[Any], what: str) -> Indicator:
+def _convert(cells: np.ndarray, what: str) -> Indicator:
     unknown = cells != cells  # noqa: PLR0124 - whole numbers and booleans have no NaN to test for
     present = cells == 1
     wrong = ~(unknown | present | (cells == 0))

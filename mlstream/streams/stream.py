@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,8 +14,10 @@ from mlstream._support import html as _html
 from mlstream._support.mapped import pieces
 from mlstream.streams import array_likes, label_values
 from mlstream.streams.card_model import ReadingCard, StreamCard, summarise
-from mlstream.streams.frames import make_table
+from mlstream.streams.frames import Frame, make_table
 from mlstream.streams.summaries import describe_shape, label_shares, list_facts
+from mlstream.streams.tables.frame_tables import read_frame
+from mlstream.streams.tables.labels import LabelRule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,8 +106,8 @@ class Dataset:
     @classmethod
     def from_frame(
         cls,
-        frame: Any,
-        labels: int | Iterable[str],
+        frame: Frame,
+        labels: LabelRule,
         *,
         name: str = "table",
         missing: str = "error",
@@ -149,10 +150,7 @@ class Dataset:
         >>> table.feature_names, table.Y.tolist()
         (('age',), [[1.0, 1.0], [0.0, nan]])
         """
-        # The class is below the module that reads tables in memory with the options that files have.
-        reader = import_module("mlstream.data.in_memory")
-        table: Dataset = reader.read_frame(frame, labels, name=name, missing=missing, categories=categories)
-        return table
+        return cls(**read_frame(frame, labels, name, missing, categories)._asdict())
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table as a frame of pandas, which must be installed.

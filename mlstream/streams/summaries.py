@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from scipy import sparse
 
+from mlstream.streams.array_likes import Features
 from mlstream.streams.label_values import Indicator, filled, unknown_share
 
 
-def describe_shape(X: Any, Y: Indicator) -> str:
+def describe_shape(X: Features, Y: Indicator) -> str:
     """Describe the rows and columns of a table.
 
     >>> import numpy as np
@@ -21,7 +20,7 @@ def describe_shape(X: Any, Y: Indicator) -> str:
     return f"{n_rows:,} rows, {features}, {n_labels:,} labels"
 
 
-def list_facts(X: Any, Y: Indicator) -> dict[str, str]:
+def list_facts(X: Features, Y: Indicator) -> dict[str, str]:
     """List facts of a table: sizes, types, labels per row, and unknown labels where there are some."""
     kind = f"{X.dtype}, {'sparse' if sparse.issparse(X) else 'dense'}"
     unknown = unknown_share(Y)

@@ -14,8 +14,8 @@ from estimators._kernels.adwin_shares import drop_old_part, mean
 from estimators._kernels.compile import HOT, LOOP, PART, Direct, njit
 from estimators._kernels.extend import extend
 from estimators._kernels.label_codes import UNKNOWN
+from estimators._kernels.randomness import advance, uniform
 from estimators._typing import Array
-from estimators.ensembles._kernels.draws import draw_poisson
 from estimators.linear._kernels.logistic import (
     Models,
     Step,
@@ -32,6 +32,23 @@ from estimators.linear._kernels.rows import Features, Rows, all_in_range, load
 NONE = -1
 # as in River, which adds it to weights before it divides them
 SMALLEST = 1e-16
+# with means of at most MOST_MEAN, fewer than one number in 1e100 would be greater
+MOST_TIMES, MOST_MEAN = 1000, 100.0
+
+
+@njit(**HOT)
+def draw_poisson(states: Array, k: int, mean: float) -> int:
+    """Draw a Poisson number by the state of member k, which steps on: the smallest whose share reaches the draw."""
+    mean = min(mean, MOST_MEAN)
+    states[k] = advance(states[k])
+    u = uniform(states[k])
+    times, probability = 0, math.exp(-mean)
+    share = probability
+    while u >= share and times < MOST_TIMES:
+        times += 1
+        probability *= mean / times
+        share += probability
+    return times
 
 
 class Ensembles(NamedTuple):

@@ -8,15 +8,14 @@ product with the query spread over all columns, in the order of storage, whose r
 times the number of terms.
 """
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from estimators._kernels.compile import JIT, njit
+from estimators._typing import Array
 
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[Any]
+Integers = Array
 Csr = tuple[Integers, Integers, Floats]
 
 SLACK = 4 * float(np.finfo(np.float64).eps)

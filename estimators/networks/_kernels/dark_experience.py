@@ -2,9 +2,8 @@
 
 from typing import Any, NamedTuple
 
-import numpy.typing as npt
-
 from estimators._kernels.compile import HOT, JIT, njit, unowned_views
+from estimators._typing import Array, Number
 from estimators.networks._kernels.network import forward_to_logits, output_deltas, sigmoid
 from estimators.networks._kernels.replaying import (
     Replayed,
@@ -28,8 +27,8 @@ class Experience(NamedTuple):
     held: Floats
     met: Floats
     known: Flags
-    alpha: Any
-    beta: Any
+    alpha: Number
+    beta: Number
 
 
 class ExperienceWork(NamedTuple):
@@ -44,13 +43,13 @@ class ExperienceWork(NamedTuple):
     taken: Integers
     held: Floats
     known: Flags
-    alpha: Any
-    beta: Any
-    unknown: Any
+    alpha: Number
+    beta: Number
+    unknown: Number
 
 
 @njit(**JIT)
-def run(context: Any, draws: Integers, slots: Integers, met: Floats, proba: Floats, *parts: npt.NDArray[Any]) -> int:
+def run(context: Any, draws: Integers, slots: Integers, met: Floats, proba: Floats, *parts: Array) -> int:
     """Put the probabilities of all rows into proba and, with the option `learn`, learn the rows, given part by part.
 
     Logits of the rows are put into met. Returns -1, or the row at which the network left the range of its numbers; it
@@ -74,7 +73,7 @@ def process_row(  # noqa: PLR0913, PLR0917 - compiled functions take arrays one 
     i: int,
     replayed: Replayed,
     experience: Experience,
-    unknown: Any,
+    unknown: Number,
     proba: Floats,
 ) -> bool:
     """Predict row i and, with the option `learn`, learn it and store it; return False if the network diverged."""
@@ -96,7 +95,7 @@ def process_row(  # noqa: PLR0913, PLR0917 - compiled functions take arrays one 
 
 
 @njit(**HOT)
-def note_logits(experience: Experience, rows: CodedRows, i: int, units: Floats, top: int, unknown: Any) -> None:
+def note_logits(experience: Experience, rows: CodedRows, i: int, units: Floats, top: int, unknown: Number) -> None:
     """Note the labels that count in row i, and its logits of all labels that have counted so far."""
     for k in range(experience.known.size):
         experience.known[k] = experience.known[k] or rows.codes[i, k] > 1
@@ -141,7 +140,7 @@ def distil(net: Network, batch: Batch, rows: CodedRows, i: int, replayed: Replay
 
 
 @njit(**HOT)
-def rehearse(net: Network, batch: Batch, n_rows: int, beta: Any) -> bool:
+def rehearse(net: Network, batch: Batch, n_rows: int, beta: Number) -> bool:
     """Fill the deltas of the second half of the rows drawn: beta times their mean loss; False if it is infinite."""
     n_labels, finite = net.sizes[-1], True
     for b in range(n_rows + 1, 2 * n_rows + 1):

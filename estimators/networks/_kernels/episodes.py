@@ -2,9 +2,8 @@
 
 from typing import Any, NamedTuple
 
-import numpy.typing as npt
-
 from estimators._kernels.compile import HOT, JIT, njit, unowned_views
+from estimators._typing import Array
 from estimators.networks._kernels.network import forward, output_deltas
 from estimators.networks._kernels.replaying import (
     Replayed,
@@ -30,7 +29,7 @@ class EpisodicWork(NamedTuple):
 
 
 @njit(**JIT)
-def run(context: Any, draws: Integers, slots: Integers, proba: Floats, *parts: npt.NDArray[Any]) -> int:
+def run(context: Any, draws: Integers, slots: Integers, proba: Floats, *parts: Array) -> int:
     """Put the probabilities of all rows into proba and, with the option `learn`, learn the rows, given part by part.
 
     Returns -1, or the row at which the network left the range of its numbers; it is half changed then.

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, FUSED, JIT, SUM, njit, uint64
+from estimators._typing import Number
 from estimators.networks._kernels.adam import B1, B2, EPS
 from estimators.networks._kernels.state import MIN_M, MIN_V, ONE, ZERO, Doubles, Flags, Floats, Integers, Lazy
 from estimators.networks._kernels.vectors import l1_norm
@@ -144,7 +145,7 @@ def _sum_terms(lazy: Lazy, rate: float, t: int, n: int) -> None:
 
 
 @njit(**BUILD, **FUSED)
-def _move(w: Floats, m: Floats, v: Floats, terms: Floats, one: Any, at: int, width: int) -> None:
+def _move(w: Floats, m: Floats, v: Floats, terms: Floats, one: Number, at: int, width: int) -> None:
     """Move weights by the sum over the skipped steps."""
     mean, eps, m0 = terms[0], terms[1], terms[2]
     m2, m3, m4, m5, m6 = terms[3], terms[4], terms[5], terms[6], terms[7]

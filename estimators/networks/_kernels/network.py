@@ -5,12 +5,11 @@ the loss with respect to them.
 """
 # ruff: noqa: PLR0913, PLR0917 - compiled functions take arrays one by one
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, INLINE, njit
+from estimators._typing import Number
 from estimators.networks._kernels.state import Batch, CodedRows, Doubles, Flags, Floats, Integers, RunOptions
 from estimators.networks._kernels.vectors import add, add4, clear, clear_inactive, copy, dot, put, put4, relu
 
@@ -202,7 +201,7 @@ def clear_places(batch: Batch, n_rows: int) -> None:
 
 
 @njit(**INLINE)
-def add_upper_gradient(g: Floats, sizes: Integers, units: Floats, deltas: Floats, at: int, one: Any) -> None:
+def add_upper_gradient(g: Floats, sizes: Integers, units: Floats, deltas: Floats, at: int, one: Number) -> None:
     """Add the gradient by all other weights; `one` is 1 in their precision."""
     n_out = sizes[1]
     place = sizes[0] * n_out

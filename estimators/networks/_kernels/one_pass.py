@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from estimators._kernels.compile import HOT, JIT, njit, unowned_views
+from estimators._kernels.compile import BUILD, HOT, JIT, int64, njit, unowned_views
+from estimators._typing import Array
 from estimators.networks._kernels.adam import count_step
 from estimators.networks._kernels.lazy_adam import refresh, refresh_all
 from estimators.networks._kernels.network import (
@@ -19,13 +20,14 @@ from estimators.networks._kernels.network import (
     share_loss,
     sigmoids,
 )
-from estimators.networks._kernels.running_stats import count_features, count_labels, standardise
 from estimators.networks._kernels.state import (
     LAZY,
     RATE,
+    ROWS,
     STEPS,
     Batch,
     CodedRows,
+    Doubles,
     Flags,
     Floats,
     Integers,
@@ -38,7 +40,7 @@ from estimators.networks._kernels.weight_pass import Places, pass_layers, update
 
 
 @njit(**JIT)
-def run(context: Any, draws: Integers, slots: Integers, proba: Floats, *parts: npt.NDArray[Any]) -> int:
+def run(context: Any, draws: Integers, slots: Integers, proba: Floats, *parts: Array) -> int:
     """Put the probabilities of all rows into proba and, with the option `learn`, learn the rows.
 
     The parts of the rows come one by one, as Numba takes longer over a tuple than to learn a small row.
@@ -88,13 +90,13 @@ def process_row(work: Workspace, rows: CodedRows, draws: Integers, proba: Floats
     a step is called at one place only, as compiled code is copied to each.
     """
     net, batch, n_labels, together = work.net, work.batch, work.net.sizes[-1], work.net.options.mini_batch
-    first_turn = np.int64(-1 if learning and (net.options.balance or net.options.scale) else 0)
-    last_turn = np.int64(draws.shape[1] if learning else 0)
+    first_turn = int64(-1 if learning and (net.options.balance or net.options.scale) else 0)
+    last_turn = int64(draws.shape[1] if learning else 0)
     own_turn = last_turn if together and first_turn == 0 else first_turn  # in which the row itself is predicted
-    first = last = np.int64(0 if together else 1)  # the rows in places first to last wait to be learnt
+    first = last = int64(0 if together else 1)  # the rows in places first to last wait to be learnt
     for turn in range(first_turn, last_turn + 2):
         place, is_over = last if together else 1 - first, turn > last_turn
-        n_new = np.int64(0) if is_over else load_turn(work, rows, draws, i, turn, place)
+        n_new = int64(0) if is_over else load_turn(work, rows, draws, i, turn, place)
         if n_new == 0 and not together and not is_over:
             continue
         learns = learning and last > first and (is_over or not together)
@@ -153,7 +155,7 @@ def refresh_features(net: Network, batch: Batch, lazy: Lazy | None, start: int, 
     if lazy is not None and net.options.learn and net.clock[LAZY]:
         live, now, width, rate = net.live_inputs, int(net.clock[STEPS]), net.sizes[1], net.options.rate
         for q in range(start, stop):
-            j = np.int64(batch.indices[q])
+            j = int64(batch.indices[q])
             refresh(net.w, net.m, net.v, net.constants, rate, lazy, live, width, net.last, j, now)
 
 
@@ -207,10 +209,50 @@ def update_features(
     """Update the weights of the features of sparse rows."""
     if touched is None:
         return
-    width, step, n_touched = net.sizes[1], int(net.clock[STEPS]), np.int64(0)
+    width, step, n_touched = net.sizes[1], int(net.clock[STEPS]), int64(0)
     for b in range(places.first, places.last):
         n_touched = add_sparse_gradient(net.g, width, batch, stamp, b, step, n_touched)
     for q in range(n_touched):
-        j = np.int64(touched[q])
+        j = int64(touched[q])
         net.last[j] = step
         update_inputs(net, live, j, 1, j * width)
+
+
+@njit(**BUILD)
+def count_labels(counts: Doubles | None, codes: npt.NDArray[np.uint8], i: int) -> None:
+    """Count zeros and ones of the labels of row i that count."""
+    if counts is None:
+        return
+    for k in range(codes.shape[1]):
+        if codes[i, k] > 1:
+            counts[codes[i, k] & 1, k] += 1
+
+
+@njit(**BUILD)
+def count_features(scaler: Doubles | None, clock: Doubles, rows: CodedRows, i: int) -> None:
+    """Add row i to number, mean and squared deviations of each feature's values other than 0 (Welford)."""
+    if scaler is None:
+        return
+    clock[ROWS] += 1
+    start = rows.starts[i]
+    for q in range(start, rows.ends[i]):
+        j = rows.indices[q] if rows.indices.size else q - start
+        x = rows.values[q]
+        if x != 0:
+            scaler[0, j] += 1
+            off = x - scaler[1, j]
+            scaler[1, j] += off / scaler[0, j]
+            scaler[2, j] += off * (x - scaler[1, j])
+
+
+@njit(**BUILD)
+def standardise(net: Network, scaler: Doubles | None, batch: Batch, start: int, stop: int) -> None:
+    """Divide features by their deviation, zeros counted; with `centre`, subtract their mean before that."""
+    if scaler is None or net.clock[ROWS] == 0:
+        return
+    values, indices, rows = batch.values, batch.indices, net.clock[ROWS]
+    for q in range(start, stop):
+        number, mean, squares = scaler[0, indices[q]], scaler[1, indices[q]], scaler[2, indices[q]]
+        variance = (squares + number * (rows - number) / rows * mean * mean) / rows
+        centre = number * mean / rows if net.options.centre else 0.0
+        values[q] = (values[q] - centre) / (np.sqrt(variance) if variance > 0 else 1.0)

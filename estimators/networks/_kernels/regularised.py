@@ -2,9 +2,8 @@
 
 from typing import Any, NamedTuple
 
-import numpy.typing as npt
-
 from estimators._kernels.compile import HOT, JIT, njit, uint64, unowned_views
+from estimators._typing import Array, Number
 from estimators.networks._kernels.adam import adam, count_step
 from estimators.networks._kernels.network import (
     add_sparse_gradient,
@@ -52,10 +51,10 @@ class PastTasks(NamedTuple):
 class Regularisation(NamedTuple):
     """Strength of the penalty on changes, decay of importance over a task, weight and temperature of distillation."""
 
-    penalty: Any
-    decay: Any
-    distillation: Any
-    temperature: Any
+    penalty: Number
+    decay: Number
+    distillation: Number
+    temperature: Number
 
 
 class RegularisedWork(NamedTuple):
@@ -73,7 +72,7 @@ class RegularisedWork(NamedTuple):
 
 
 @njit(**JIT)
-def run(context: Any, proba: Floats, *parts: npt.NDArray[Any]) -> int:
+def run(context: Any, proba: Floats, *parts: Array) -> int:
     """Put the probabilities of all rows into proba and, with the option `learn`, learn the rows, given part by part.
 
     Returns -1, or the row at which the network left the range of its numbers; it is half changed then.
@@ -145,7 +144,7 @@ def learn_row(  # noqa: PLR0913, PLR0917 - compiled functions take arrays one by
 
 
 @njit(**HOT)
-def count_row(net: Network, past: PastTasks, rows: CodedRows, i: int, max_rows: int, decay: Any) -> None:
+def count_row(net: Network, past: PastTasks, rows: CodedRows, i: int, max_rows: int, decay: Number) -> None:
     """End the task if row i belongs to another one; then count the row and store which labels count in it."""
     if is_over(past, rows, i, max_rows):
         consolidate(net, past, decay)
@@ -164,7 +163,7 @@ def is_over(past: PastTasks, rows: CodedRows, i: int, max_rows: int) -> bool:
 
 
 @njit(**HOT)
-def consolidate(net: Network, past: PastTasks, decay: Any) -> None:
+def consolidate(net: Network, past: PastTasks, decay: Number) -> None:
     """End the task: anchor the weights, and add their importance to the rest of that of earlier tasks."""
     minimum, zero, share = net.constants[MIN_M], net.constants[ZERO], 1 / past.n_rows[0]
     copy(past.anchor, 0, net.w, 0, net.w.size)
@@ -190,7 +189,7 @@ def put_gradient(net: Network, batch: Batch) -> None:
 
 
 @njit(**HOT)
-def add_penalty(net: Network, past: PastTasks, penalty: Any) -> None:
+def add_penalty(net: Network, past: PastTasks, penalty: Number) -> None:
     """Sum the squares of the gradient, then add the gradient of the penalty on changes.
 
     Gradients too small to move a weight are left out: their squares would be denormal, and slow.
@@ -213,7 +212,7 @@ def count_absent(past: PastTasks) -> int:
 
 @njit(**HOT)
 def distil(
-    units: Floats, deltas: Floats, top: int, old: Floats, past: PastTasks, strength: Regularisation, share: Any
+    units: Floats, deltas: Floats, top: int, old: Floats, past: PastTasks, strength: Regularisation, share: Number
 ) -> None:
     """Add to the deltas of absent labels, which have a share each, the gradient of their distance to the old ones."""
     for k in range(past.mask.size):
@@ -223,7 +222,7 @@ def distil(
 
 
 @njit(**HOT)
-def soften(p: Any, temperature: Any) -> Any:
+def soften(p: Number, temperature: Number) -> Number:
     """Return the probability whose logit is that of p, divided by the temperature."""
     yes, no = p ** (1 / temperature), (1 - p) ** (1 / temperature)
     return yes / (yes + no)

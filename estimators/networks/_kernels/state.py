@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._kernels.compile import JIT, njit, structref, types
+from estimators._typing import Array
 
-Floats = npt.NDArray[Any]
+Floats = Array
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

@@ -4,12 +4,11 @@ Unsigned offsets instead of slices: Numba then neither counts references nor loo
 the loops into vector instructions.
 """
 
-from typing import Any
-
 from estimators._kernels.compile import FUSED, INLINE, SUM, njit, uint64
+from estimators._typing import Number
 from estimators.networks._kernels.state import Floats
 
-Four = tuple[Any, Any, Any, Any]
+Four = tuple[Number, Number, Number, Number]
 
 
 @njit(**INLINE)
@@ -28,7 +27,7 @@ def clear(z: Floats, start: int, stop: int) -> None:
 
 
 @njit(**INLINE, **FUSED)
-def put(z: Floats, at: int, w: Floats, start: int, n: int, x: Any) -> None:
+def put(z: Floats, at: int, w: Floats, start: int, n: int, x: Number) -> None:
     """Put x times n numbers of w into z."""
     z_at, w_at = uint64(at), uint64(start)
     for k in range(uint64(n)):
@@ -36,7 +35,7 @@ def put(z: Floats, at: int, w: Floats, start: int, n: int, x: Any) -> None:
 
 
 @njit(**INLINE, **FUSED)
-def add(z: Floats, at: int, w: Floats, start: int, n: int, x: Any) -> None:
+def add(z: Floats, at: int, w: Floats, start: int, n: int, x: Number) -> None:
     """Add x times n numbers of w to those of z."""
     z_at, w_at = uint64(at), uint64(start)
     for k in range(uint64(n)):
@@ -44,7 +43,7 @@ def add(z: Floats, at: int, w: Floats, start: int, n: int, x: Any) -> None:
 
 
 @njit(**INLINE, **FUSED)
-def put4(z: Floats, at: int, w: Floats, starts: Four, x: Four, n: int) -> None:
+def put4(z: Floats, at: int, w: Floats, starts: tuple[int, int, int, int], x: Four, n: int) -> None:
     """Put into z the sum, over four offsets in w, of their x times n numbers of w."""
     z_at, a, b, c, d = uint64(at), uint64(starts[0]), uint64(starts[1]), uint64(starts[2]), uint64(starts[3])
     x_a, x_b, x_c, x_d = x
@@ -53,7 +52,7 @@ def put4(z: Floats, at: int, w: Floats, starts: Four, x: Four, n: int) -> None:
 
 
 @njit(**INLINE, **FUSED)
-def add4(z: Floats, at: int, w: Floats, starts: Four, x: Four, n: int) -> None:
+def add4(z: Floats, at: int, w: Floats, starts: tuple[int, int, int, int], x: Four, n: int) -> None:
     """Add the sum, over four offsets in w, of their x times n numbers of w to z: one pass over z instead of four."""
     z_at, a, b, c, d = uint64(at), uint64(starts[0]), uint64(starts[1]), uint64(starts[2]), uint64(starts[3])
     x_a, x_b, x_c, x_d = x
@@ -62,7 +61,7 @@ def add4(z: Floats, at: int, w: Floats, starts: Four, x: Four, n: int) -> None:
 
 
 @njit(**INLINE, **SUM)
-def dot(a: Floats, at: int, b: Floats, start: int, n: int) -> Any:
+def dot(a: Floats, at: int, b: Floats, start: int, n: int) -> float:
     """Return the scalar product of n numbers of a, at least one, and n of b."""
     a_at, b_at = uint64(at), uint64(start)
     total = a[a_at] * b[b_at]
@@ -72,7 +71,7 @@ def dot(a: Floats, at: int, b: Floats, start: int, n: int) -> Any:
 
 
 @njit(**INLINE, **SUM)
-def l1_norm(a: Floats, at: int, n: int) -> Any:
+def l1_norm(a: Floats, at: int, n: int) -> float:
     """Return the sum of the absolute values of n numbers of a, at least one."""
     a_at = uint64(at)
     total = abs(a[a_at])

@@ -6,9 +6,7 @@ belongs to a block stays in the cache of the processor meanwhile.
 
 from typing import NamedTuple
 
-import numpy as np
-
-from estimators._kernels.compile import HOT, njit
+from estimators._kernels.compile import HOT, int64, njit
 from estimators.networks._kernels.adam import update, update_live
 from estimators.networks._kernels.network import add_inputs, put_feature_gradient
 from estimators.networks._kernels.state import ONE, Batch, Flags, Network
@@ -20,17 +18,17 @@ BLOCK = 2048  # weights; with gradients and moments, they fit the first cache
 class Places(NamedTuple):
     """Places of the batch: the rows of a step, from first to last, and those predicted after it, from start to stop."""
 
-    first: np.int64
-    last: np.int64
-    start: np.int64
-    stop: np.int64
+    first: int
+    last: int
+    start: int
+    stop: int
 
 
 class Layer(NamedTuple):
     """A layer: the places of its weights and, among the units of a row, of its inputs; how many inputs and outputs."""
 
     place: int
-    lower: int | np.int64
+    lower: int
     n_in: int
     n_out: int
     is_top: bool
@@ -43,7 +41,7 @@ def pass_layers(net: Network, batch: Batch, live: Flags | None, places: Places) 
     The units of the rows predicted after it, up to their logits, are computed by the new weights.
     """
     pass_first_layer(net, batch, live, places)
-    n_out, lower = net.sizes[1], np.int64(0)
+    n_out, lower = net.sizes[1], int64(0)
     place = (net.sizes[0] + 1) * n_out
     for k in range(1, net.sizes.size - 1):
         n_in, n_out = n_out, net.sizes[k + 1]
@@ -64,7 +62,7 @@ def pass_first_layer(net: Network, batch: Batch, live: Flags | None, places: Pla
         stop = min(start + size, n_features + 1)
         if q < last and places.last > places.first:
             put_first_gradient(net, batch, places, start, stop)
-            update_inputs(net, live, start, stop - start, np.int64(0))
+            update_inputs(net, live, start, stop - start, int64(0))
         for b in range(places.start, places.stop):
             if q < 0:
                 copy(batch.units, b * batch.n_units, net.w, n_features * width, width)
@@ -88,7 +86,7 @@ def put_first_gradient(net: Network, batch: Batch, places: Places, start: int, s
     for j in range(start, end):
         put_feature_gradient(g, (j - start) * width, width, batch, j, places.first, places.last)
     if stop > end:
-        put_bias_gradient(net, batch, places, (end - start) * width, np.int64(0), width)
+        put_bias_gradient(net, batch, places, (end - start) * width, int64(0), width)
 
 
 @njit(**HOT)
@@ -106,7 +104,7 @@ def update_inputs(net: Network, live: Flags | None, start: int, n: int, source: 
     if live is not None and net.options.adam and net.sizes.size == 2:
         for j in range(n):
             at, g_at = (start + j) * width, source + j * width
-            update_live(net.w, net.m, net.v, net.g, net.constants, live, np.int64(0), width, at, np.int64(1), g_at)
+            update_live(net.w, net.m, net.v, net.g, net.constants, live, int64(0), width, at, int64(1), g_at)
     else:
         at = start * width
         update(net.w, net.m, net.v, net.g, net.constants, net.options.adam, at, at + n * width, source)
@@ -137,7 +135,7 @@ def pass_upper_layer(net: Network, batch: Batch, live: Flags | None, places: Pla
 def put_upper_gradient(net: Network, batch: Batch, places: Places, layer: Layer, start: int, stop: int) -> None:
     """Put the gradient by the weights of outputs start to stop and, after the last of them, by the biases."""
     n_in, upper, n = layer.n_in, layer.lower + layer.n_in, (stop - start) * layer.n_in
-    clear(net.g, np.int64(0), n)
+    clear(net.g, int64(0), n)
     for k in range(start, stop):
         for b in range(places.first, places.last):
             at = b * batch.n_units
@@ -154,7 +152,7 @@ def update_upper_block(net: Network, live: Flags | None, layer: Layer, start: in
     at, n = layer.place + start * n_in, (stop - start) * n_in
     n_biases = n_out if stop == n_out else 0
     if live is not None and net.options.adam and layer.is_top:
-        update_live(net.w, net.m, net.v, net.g, net.constants, live, start, stop, at, n_in, np.int64(0))
-        update_live(net.w, net.m, net.v, net.g, net.constants, live, np.int64(0), n_biases, at + n, np.int64(1), n)
+        update_live(net.w, net.m, net.v, net.g, net.constants, live, start, stop, at, n_in, int64(0))
+        update_live(net.w, net.m, net.v, net.g, net.constants, live, int64(0), n_biases, at + n, int64(1), n)
     else:
         update(net.w, net.m, net.v, net.g, net.constants, net.options.adam, at, at + n + n_biases, 0)

@@ -7,7 +7,7 @@ import numpy as np
 
 from estimators._kernels.compile import JIT, call_at, njit
 from estimators._kernels.randomness import draw_subset
-from estimators._typing import Array
+from estimators._typing import Array, Integer
 
 GINI, ENTROPY, PRAGMA = 0, 1, 2
 # values of a feature that are nearer than this count as equal, as in scikit-learn
@@ -52,7 +52,7 @@ class Nodes(NamedTuple):
 
 
 @njit(**JIT)
-def grow_tree(X: Array, y: Array, weights: Array, growth: Growth, state: int) -> Nodes:
+def grow_tree(X: Array, y: Array, weights: Array, growth: Growth, state: Integer) -> Nodes:
     """Grow a tree from rows of float32, positions of classes, and weights greater than 0."""
     n, n_classes = len(y), len(growth.share)
     feature, threshold = np.full(2 * n, -1, np.int64), np.zeros(2 * n)
@@ -121,8 +121,8 @@ def _part(X: Array, rows: Array, spare: Array, begin: int, end: int, feature: in
 
 @njit(**JIT)
 def _best_split(
-    X: Array, y: Array, weights: Array, rows: Array, counts: Array, growth: Growth, state: int
-) -> tuple[int, int, float]:
+    X: Array, y: Array, weights: Array, rows: Array, counts: Array, growth: Growth, state: Integer
+) -> tuple[Integer, int, float]:
     """Find the best of some drawn features and its threshold; if these are constant, try all others."""
     drawn = np.empty(min(growth.max_features, X.shape[1]), np.int64)
     state = draw_subset(state, X.shape[1], drawn)

@@ -1,11 +1,12 @@
 """Slots of rows in memories whose content is balanced by label: counts, draws, and the choice of the row that goes."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, njit
+from estimators._typing import Integer
 
 Integers = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
@@ -95,7 +96,7 @@ def total(counts: Integers) -> int:
 
 
 @njit(**BUILD)
-def holds(state: LabelState, slot: int, label: Any) -> bool:
+def holds(state: LabelState, slot: int, label: Integer) -> bool:
     """Return whether the row in a slot has a label."""
     found = False
     for q in range(state.n_members[slot]):

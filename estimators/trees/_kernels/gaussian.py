@@ -1,11 +1,13 @@
 """Gaussian observers of one class in one leaf: Welford's moments of every feature, densities and distribution."""
 
 import math
+from typing import TypeAlias
 
 import numpy as np
 
 from estimators._kernels.compile import HOT, njit
 from estimators._typing import Array
+from estimators.trees._kernels.multilabel_arrays import MultilabelTree
 from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, MEAN, PRECISION, SQUARES, TreeArrays
 
 HALF_LOG_TAU = 0.5 * math.log(math.tau)
@@ -14,16 +16,19 @@ SQRT_2 = math.sqrt(2.0)
 STEPS_PER_UNIT = 256
 NORMAL = np.array([0.5 * (1.0 + math.erf(k / STEPS_PER_UNIT / math.sqrt(2.0))) for k in range(8 * STEPS_PER_UNIT + 2)])
 
+# what holds observers, and their moments
+AnyTree: TypeAlias = TreeArrays | MultilabelTree
+
 
 @njit(**HOT)
-def observe(arrays: TreeArrays, o: int, x: Array, weight: float) -> None:
+def observe(arrays: AnyTree, o: int, x: Array, weight: float) -> None:
     """Add a weighted row to an observer."""
     observe_moments(arrays, o, x, weight)
     normalise(arrays, o)
 
 
 @njit(**HOT)
-def observe_moments(arrays: TreeArrays, o: int, x: Array, weight: float) -> None:
+def observe_moments(arrays: AnyTree, o: int, x: Array, weight: float) -> None:
     """Add a weighted row to an observer that no densities are asked of before `normalise` is called."""
     observer = arrays.observers[o]
     observer.weight += weight
@@ -41,13 +46,13 @@ def observe_moments(arrays: TreeArrays, o: int, x: Array, weight: float) -> None
 
 
 @njit(**HOT)
-def normalise(arrays: TreeArrays, o: int) -> None:
+def normalise(arrays: AnyTree, o: int) -> None:
     """Compute what the densities of an observer are divided by."""
     arrays.observers[o].log_norm = _log_norm(arrays, o, arrays.observers[o].weight)
 
 
 @njit(**HOT)
-def _widen(arrays: TreeArrays, o: int, x: Array) -> None:
+def _widen(arrays: AnyTree, o: int, x: Array) -> None:
     # counting comes first because it needs no branches, and rows outside the range are rare
     n_outside = 0
     for f in range(len(x)):
@@ -59,7 +64,7 @@ def _widen(arrays: TreeArrays, o: int, x: Array) -> None:
 
 
 @njit(**HOT)
-def _log_norm(arrays: TreeArrays, o: int, weight: float) -> float:
+def _log_norm(arrays: AnyTree, o: int, weight: float) -> float:
     """Sum log(sqrt(2 pi variance)) over the features that vary, with few logarithms: of products of many features."""
     if weight <= 1.0:
         return 0.0
@@ -83,7 +88,7 @@ def _log_norm(arrays: TreeArrays, o: int, weight: float) -> float:
 
 
 @njit(**HOT)
-def _multiply(arrays: TreeArrays, o: int, start: int, stop: int, product: float) -> tuple[float, float, int]:
+def _multiply(arrays: AnyTree, o: int, start: int, stop: int, product: float) -> tuple[float, float, int]:
     """Multiply a product by up to eight non-zero sums of squares; of very small or large ones, sum the logarithms."""
     logs, n_varying = 0.0, 0
     for f in range(start, stop):
@@ -98,7 +103,7 @@ def _multiply(arrays: TreeArrays, o: int, start: int, stop: int, product: float)
 
 
 @njit(**HOT)
-def log_likelihood(arrays: TreeArrays, o: int, x: Array) -> float:
+def log_likelihood(arrays: AnyTree, o: int, x: Array) -> float:
     """Sum the log densities of the features of a row; features that do not vary add nothing, as in River.
 
     The four running sums do not wait for each other; their order is fixed, and so are the bits.
@@ -120,7 +125,7 @@ def log_likelihood(arrays: TreeArrays, o: int, x: Array) -> float:
 
 
 @njit(**HOT)
-def weight_below(arrays: TreeArrays, o: int, f: int, value: float) -> float:
+def weight_below(arrays: AnyTree, o: int, f: int, value: float) -> float:
     """Estimate the weight of the observed rows whose feature is at most a value."""
     weight = arrays.observers[o].weight
     if value < arrays.moments[o, LOWEST, f]:
@@ -135,14 +140,14 @@ def weight_below(arrays: TreeArrays, o: int, f: int, value: float) -> float:
 
 
 @njit(**HOT)
-def scale_of(arrays: TreeArrays, o: int, f: int) -> float:
+def scale_of(arrays: AnyTree, o: int, f: int) -> float:
     """Return the inverse standard deviation of a feature, or 0 if it does not vary."""
     weight, squares = arrays.observers[o].weight, arrays.moments[o, SQUARES, f]
     return math.sqrt((weight - 1.0) / squares) if weight > 1.0 and squares > 0.0 else 0.0
 
 
 @njit(**HOT)
-def rough_weight_below(arrays: TreeArrays, o: int, f: int, value: float, scale: float) -> float:
+def rough_weight_below(arrays: AnyTree, o: int, f: int, value: float, scale: float) -> float:
     """Approximate `weight_below` to within a millionth of the weight, in a tenth of the time.
 
     Linear interpolation of the distribution function is off by at most an eighth of its greatest curvature, 0.242,

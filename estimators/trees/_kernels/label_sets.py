@@ -3,13 +3,11 @@
 Two label sets of a leaf are taken for the same with a probability of 2**-64.
 """
 
-from typing import Any
-
 import numpy as np
 
 from estimators._kernels.compile import HOT, JIT, njit
 from estimators._kernels.randomness import GOLDEN
-from estimators._typing import Array
+from estimators._typing import Array, Integer
 
 # key 0 is a free place
 ENTRY = np.dtype([("key", "u8"), ("owner", "i8"), ("rank", "i8")], align=True)
@@ -18,7 +16,7 @@ SMALLEST, MOST_OF_LEAF = 1024, 2**16
 
 
 @njit(**HOT)
-def mixed(value: int) -> Any:
+def mixed(value: Integer) -> np.uint64:
     """Mix the bits of a number, as SplitMix64 does."""
     z = np.uint64(value) + GOLDEN
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -27,7 +25,7 @@ def mixed(value: int) -> Any:
 
 
 @njit(**HOT)
-def key_of(owner: int, y: Array) -> Any:
+def key_of(owner: Integer, y: Array) -> np.uint64:
     """Return the key of a label set of a leaf."""
     key = mixed(np.uint64(owner))
     for j in range(len(y)):
@@ -38,7 +36,7 @@ def key_of(owner: int, y: Array) -> Any:
 
 
 @njit(**HOT)
-def place_of(sets: Array, key: int) -> Any:
+def place_of(sets: Array, key: Integer) -> Integer:
     """Return the place of a key, or the free place where it belongs."""
     last = np.uint64(len(sets) - 1)
     place = key & last

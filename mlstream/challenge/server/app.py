@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
-from mlstream._version import __version__
+from mlstream._support.version import __version__
 from mlstream.challenge.errors import BudgetSpent, ChallengeError, StateFailed, UnknownToken
 from mlstream.challenge.server import api, pages
 from mlstream.challenge.server.guard import Guard, TooLarge

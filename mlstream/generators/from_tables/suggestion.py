@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.data.in_memory import TableLike, as_dataset
-from mlstream.drawing.matplotlib_parts import write_picture
 from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators.from_tables.clustering import cluster_label_sets
+from mlstream.plotting.matplotlib_parts import write_picture
 from mlstream.streams.label_sets import count_label_sets, count_labels, has_label
 from mlstream.streams.stream import Indicator
 

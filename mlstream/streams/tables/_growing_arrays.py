@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,10 @@ class Growing:
     """An array that takes more rows, of shape `row_shape`, at its end, where the system can in place."""
 
     def __init__(self, dtype: npt.DTypeLike, *row_shape: int) -> None:
-        self._array: npt.NDArray[Any] = np.empty((0, *row_shape), dtype)
+        self._array: np.ndarray = np.empty((0, *row_shape), dtype)
         self._n_rows = 0
 
-    def extend(self, rows: npt.NDArray[Any]) -> None:
+    def extend(self, rows: np.ndarray) -> None:
         """Append rows."""
         stop = self._n_rows + len(rows)
         if stop > len(self._array):
@@ -26,7 +26,7 @@ class Growing:
         self._array[self._n_rows : stop] = rows
         self._n_rows = stop
 
-    def take(self) -> npt.NDArray[Any]:
+    def take(self) -> np.ndarray:
         """Return the array, which must not grow any more."""
         self._resize(self._n_rows)
         return self._array

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 
@@ -15,7 +14,7 @@ from scipy import sparse
 class Stacked:
     """Arrays one below the other, which need not be joined in memory to be written."""
 
-    parts: Sequence[npt.NDArray[Any]]  # of one type and width, at least one
+    parts: Sequence[np.ndarray]  # of one type and width, at least one
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -23,7 +22,7 @@ class Stacked:
         return sum(map(len, self.parts)), *self.parts[0].shape[1:]
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         """Its type."""
         return self.parts[0].dtype
 
@@ -54,7 +53,7 @@ def join_rows(blocks: Sequence[Any]) -> Any:
     return np.concatenate(blocks)
 
 
-def cut_rows(X: Any, start: int, stop: int) -> Any:
+def cut_rows(X: np.ndarray | sparse.csr_array, start: int, stop: int) -> Any:
     """Take rows from `start` to `stop`, without copying their values."""
     if isinstance(X, np.ndarray):
         return X[start:stop]
@@ -62,7 +61,7 @@ def cut_rows(X: Any, start: int, stop: int) -> Any:
     return make_csr(X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first, X.shape[1])
 
 
-def make_csr(data: Any, indices: Any, indptr: Any, width: int) -> sparse.csr_array:
+def make_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, width: int) -> sparse.csr_array:
     """Make a CSR matrix of its arrays as they are, neither read nor copied."""
     matrix = sparse.csr_array((len(indptr) - 1, width), dtype=data.dtype)
     # Set one by one: the constructor looks at all indices, and copies short pieces of long arrays.

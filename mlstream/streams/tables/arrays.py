@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +38,7 @@ def tabulate(
 
 
 def read_array(
-    name: str, values: npt.NDArray[Any], path: Path, reading: ReadingCard
+    name: str, values: np.ndarray, path: Path, reading: ReadingCard
 ) -> tuple[Column, npt.NDArray[np.float64]]:
     """Read one column in memory, as `tabulate` does."""
     if values.dtype.kind in "biuf":

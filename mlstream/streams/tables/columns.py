@@ -19,8 +19,9 @@ from scipy import sparse
 from mlstream._support.content import FormatError, show
 from mlstream._support.memory import require_memory
 from mlstream._support.reading import Categories, Missing
+from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import ReadingCard
-from mlstream.streams.stream import Features, Indicator
+from mlstream.streams.label_values import Indicator
 from mlstream.streams.tables._growing_arrays import Cells, Growing, GrowingTable
 from mlstream.streams.tables._joined_features import join_columns
 from mlstream.streams.tables.missing_values import fill_means, mark_missing

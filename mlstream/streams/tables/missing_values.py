@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from mlstream._support.content import FormatError, show
-from mlstream.streams.stream import Features
+from mlstream.streams.array_likes import Features
 
 
 def fill_means(X: Features, names: Sequence[str], path: Path) -> Features:

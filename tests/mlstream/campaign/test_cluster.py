@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from mlstream.campaign.campaign import run_campaign
-from mlstream.campaign.cluster import _require_workers as require_workers
 from mlstream.campaign.search import Search
 from mlstream.generators import multiplier_stream
 from mlstream.records.run_files import load_runs
@@ -139,6 +138,8 @@ class Answers:
 
 
 def test_a_worker_may_go_while_it_is_asked_what_it_has(tmp_path):
+    from mlstream.campaign.cluster import _require_workers as require_workers
+
     require_workers(Answers(), "tcp://localhost:1", [])
 
 

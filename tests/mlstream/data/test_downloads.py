@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from mlstream.data import downloads, registry
+from mlstream.data import _connections, registry
 from mlstream.data.datasets import fetch_dataset, load_dataset
 from mlstream.data.registry import DataFile, DatasetEntry, Download
 from tests.loops import check_all
@@ -271,7 +271,7 @@ def test_a_secure_address_never_leads_to_an_insecure_one(monkeypatch: pytest.Mon
     monkeypatch.setattr(requests.Session, "get", get)
     with (
         pytest.raises(ValueError, match=r"must redirect to https only. Got http://example.org/t.arff"),
-        downloads._open("https://example.org/t.arff", {}, 1.0),
+        _connections._open("https://example.org/t.arff", {}, 1.0),
     ):
         pytest.fail("An insecure address was opened.")
 
@@ -293,7 +293,7 @@ def test_a_server_that_trickles_is_given_up(
 def test_a_silent_server_is_given_up(
     known: DatasetEntry, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(downloads, "_ATTEMPTS", 2)
+    monkeypatch.setattr(_connections, "_ATTEMPTS", 2)
     release = threading.Event()
     server.answers["/1/t.arff"] = silent(release)
     assert fetch_dataset("t", timeout_s=1.0)[0].read_bytes() == TEXT
@@ -311,8 +311,8 @@ def test_a_server_that_only_trickles_is_given_up(
             time.sleep(0.01)
 
     server.answers["/1/t.arff"] = trickle
-    monkeypatch.setattr(downloads, "_MIN_BYTES_PER_S", 10**9)
-    monkeypatch.setattr(downloads, "_ATTEMPTS", 1)
+    monkeypatch.setattr(_connections, "_MIN_BYTES_PER_S", 10**9)
+    monkeypatch.setattr(_connections, "_ATTEMPTS", 1)
     assert fetch_dataset("t", timeout_s=1.0)[0].read_bytes() == TEXT
     assert server.asked[1][0] == "/2/t.arff"
     assert 0 < int((server.asked[1][1] or "")[6:-1]) < 400

@@ -1,5 +1,6 @@
 """Time, memory and energy are those of the learner's calls, phase by phase."""
 
+import sys
 import time
 
 import numpy as np
@@ -7,7 +8,9 @@ import pytest
 
 from mlstream.evaluation import energy, resources
 from mlstream.evaluation.energy import Energy, Overhead
-from mlstream.evaluation.resources import ResourceMeter, Stopwatch
+from mlstream.evaluation.resources import PeakMemory, ResourceMeter, Stopwatch
+
+MEGABYTE = 2**20
 
 
 class Clock:
@@ -156,3 +159,25 @@ def test_a_short_run_is_marked_and_a_failed_one_stops_the_meter(monkeypatch):
         with meter.block(), meter.phase("online"):
             pass
         assert meter.report(0).energy_below_resolution
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc of Linux")
+def test_what_was_taken_and_given_back_between_two_readings_counts_once():
+    peak = PeakMemory()
+    if not peak.can_reset:
+        pytest.skip("this system does not let a process reset its high-water mark")
+    before = peak.read()
+    np.ones(64 * MEGABYTE, dtype=np.uint8)
+    assert 60 * MEGABYTE < peak.read() - before < 80 * MEGABYTE
+    peak.restart()
+    assert abs(peak.read() - before) < 8 * MEGABYTE
+    assert "during learner calls" in peak.method
+
+
+def test_where_the_mark_cannot_be_reset_it_is_that_of_the_process_and_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(resources, "_PROCESS", tmp_path / "absent")
+    peak = PeakMemory()
+    first = peak.read()
+    peak.restart()
+    assert peak.read() >= first > MEGABYTE
+    assert peak.method == "greatest resident memory of the whole process since the process started"

@@ -1,8 +1,8 @@
 """Scores that depend on the order of rows have a table of their own, and a sentence about repeating the last labels."""
 
+from mlstream.analysis.groups import group_runs
+from mlstream.analysis.score_info import SCORE_HEADINGS, score_heading
 from mlstream.reporting.along_stream import ALONG_STREAM, along_table, final_table, repeating_note
-from mlstream.reporting.groups import group_runs
-from mlstream.reporting.score_info import SCORE_HEADINGS, score_heading
 from tests.mlstream.records.run_records import make_failed, make_run
 
 

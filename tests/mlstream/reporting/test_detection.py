@@ -6,7 +6,7 @@ from statistics import mean, stdev
 
 import pytest
 
-from mlstream.drawing.alarms import AlarmLane, AlarmMark, DriftSpan, Timeline, alarm_figure, alarm_view
+from mlstream.plotting.alarms import AlarmLane, AlarmMark, DriftSpan, Timeline, alarm_figure, alarm_view
 from mlstream.records.detection_record import load_detections, save_detection
 from mlstream.records.run_files import save_card
 from mlstream.reporting.detection import alarm_lanes, detection_headline, detection_part

@@ -10,11 +10,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from mlstream.analysis.comparison import compare_all
+from mlstream.analysis.groups import group_runs
+from mlstream.analysis.score_info import SCORE_HEADINGS, Heading
 from mlstream.records.paths import file_name
-from mlstream.reporting.comparison import compare_all
 from mlstream.reporting.exports import to_csv, to_latex, to_markdown, write_tables
-from mlstream.reporting.groups import group_runs
-from mlstream.reporting.score_info import SCORE_HEADINGS, Heading
 from mlstream.reporting.tables import Cell, Table, score_table, scores_csv
 from tests.mlstream.records.run_records import STRATEGIES, make_run
 

@@ -7,21 +7,25 @@ import numpy as np
 import pytest
 from matplotlib.cbook import is_math_text
 
-from mlstream.drawing.costs import cost_figure
-from mlstream.drawing.critical_difference import rank_figure
-from mlstream.drawing.transfer import transfer_figure
+from mlstream.analysis.comparison import compare_all, ranking_of
+from mlstream.analysis.costs import cost_points
+from mlstream.analysis.curves import stream_curves
+from mlstream.analysis.groups import group_runs
+from mlstream.analysis.transfer import transfer
+from mlstream.plotting.costs import cost_figure
+from mlstream.plotting.curves import curve_figure
+from mlstream.plotting.rank_diagrams import rank_figure
+from mlstream.plotting.transfer import transfer_figure
 from mlstream.records.run_files import load_runs
-from mlstream.reporting.comparison import compare_all
-from mlstream.reporting.costs import cost_points
-from mlstream.reporting.curves import draw_curves
 from mlstream.reporting.figures import write_figures
-from mlstream.reporting.groups import group_runs
-from mlstream.reporting.ranks import ranking_of
-from mlstream.reporting.transfer import transfer
 from tests.mlstream.records.run_records import SIZES, STRATEGIES, TASKS, make_run, write_campaign
 
 RUNS = [make_run(name, seed, stream) for stream in ("x", "y") for name in STRATEGIES for seed in (0, 1)]
 STREAMS = group_runs(RUNS)
+
+
+def draw_curves(groups):
+    return curve_figure(*stream_curves(groups, "ba_macro", "windowed"))
 
 
 def draw_tasks(group):
@@ -33,7 +37,7 @@ def lines(figure):
 
 
 def test_curves_are_means_over_seeds():
-    drawn = lines(draw_curves(STREAMS["x"], "ba_macro"))
+    drawn = lines(draw_curves(STREAMS["x"]))
     curves = [run.curves["ba_macro"] for run in RUNS if run.strategy == "NN" and run.stream == "x"]
     assert np.allclose(drawn["NN"].get_ydata(), np.mean([curve.windowed for curve in curves], axis=0))
     assert list(drawn["NN"].get_xdata()) == curves[0].n_rows
@@ -51,7 +55,7 @@ def test_tasks_and_costs_and_ranks_are_drawn():
     diagram = rank_figure(ranking_of(compare_all(STREAMS)[0]))
     shown = " ".join(text.get_text() for text in diagram.axes[0].texts)
     assert all(name in shown for name in STRATEGIES)
-    assert sum(SIZES[:1]) in [line.get_xdata()[0] for line in draw_curves(STREAMS["x"], "ba_macro").axes[0].lines]
+    assert sum(SIZES[:1]) in [line.get_xdata()[0] for line in draw_curves(STREAMS["x"]).axes[0].lines]
 
 
 @pytest.mark.slow
@@ -60,7 +64,7 @@ def test_names_are_drawn_as_they_are(tmp_path, name):
     tasks = [name, *TASKS[1:]]
     runs = [make_run(one, 0, stream, task_names=tasks) for stream in ("x", "y") for one in (name, "BR_HT", "NN")]
     streams = group_runs(runs)
-    for draw in (lambda: draw_curves(streams["x"], "ba_macro"), lambda: draw_tasks(streams["x"][0])):
+    for draw in (lambda: draw_curves(streams["x"]), lambda: draw_tasks(streams["x"][0])):
         figure = draw()
         figure.savefig(tmp_path / "figure.svg")
         shown = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]

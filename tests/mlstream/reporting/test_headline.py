@@ -9,8 +9,8 @@ from scipy import stats
 import estimators.baselines
 from estimators import STRATEGIES as LEARNERS
 from estimators import make_strategy
-from mlstream.reporting.comparison import compare
-from mlstream.reporting.groups import BASELINES, group_runs
+from mlstream.analysis.comparison import compare
+from mlstream.analysis.groups import BASELINES, group_runs
 from mlstream.reporting.headline import headline
 from tests.mlstream.records.run_records import make_failed, make_run
 

@@ -1,5 +1,5 @@
+from mlstream.analysis.groups import group_runs
 from mlstream.records.selection_record import Selection, Trial
-from mlstream.reporting.groups import group_runs
 from mlstream.reporting.page import describe
 from tests.mlstream.records.run_records import make_capped, make_card, make_failed, make_run
 

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from mlstream.drawing.critical_difference import plan_diagram
-from mlstream.reporting.comparison import compare_all
-from mlstream.reporting.groups import group_runs
+from mlstream.analysis.comparison import compare_all, ranking_of
+from mlstream.analysis.groups import group_runs
+from mlstream.analysis.score_info import score_heading
+from mlstream.plotting.rank_diagrams import plan_diagram
 from mlstream.reporting.ranks import (
     draw_pairs,
     draw_ranks,
@@ -14,10 +15,8 @@ from mlstream.reporting.ranks import (
     left_out_table,
     pair_table,
     rank_table,
-    ranking_of,
 )
-from mlstream.reporting.score_info import score_heading
-from tests.mlstream.drawing.plotly_checks import require_valid
+from tests.mlstream.plotting.plotly_checks import require_valid
 from tests.mlstream.records.run_records import STRATEGIES, make_run
 
 

@@ -3,13 +3,12 @@
 import csv
 import statistics
 
+from mlstream.analysis.comparison import compare_all
+from mlstream.analysis.groups import group_runs
 from mlstream.records.selection_record import Selection, Trial
-from mlstream.reporting.comparison import compare_all
-from mlstream.reporting.costs import cost_table
-from mlstream.reporting.groups import group_runs
 from mlstream.reporting.learning_speed import speed_table
 from mlstream.reporting.ranks import rank_table
-from mlstream.reporting.strategy_tables import strategy_table, trial_table
+from mlstream.reporting.strategy_tables import cost_table, strategy_table, trial_table
 from mlstream.reporting.tables import overview_table, score_table, scores_csv
 from tests.mlstream.records.run_records import make_failed, make_run
 

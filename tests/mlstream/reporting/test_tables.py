@@ -2,7 +2,7 @@ import csv
 import io
 import statistics
 
-from mlstream.reporting.groups import group_runs
+from mlstream.analysis.groups import group_runs
 from mlstream.reporting.tables import format_score, overview_table, score_table, scores_csv
 from tests.mlstream.records.run_records import make_capped, make_failed, make_run
 

@@ -10,7 +10,7 @@ import pytest
 from mlstream.records.run_files import save_card, save_run
 from mlstream.records.run_record import PhaseResources
 from mlstream.reporting.report import report
-from tests.mlstream.drawing.plotly_checks import palettes
+from tests.mlstream.plotting.plotly_checks import palettes
 from tests.mlstream.records.run_records import ORDER, STRATEGIES, make_card, make_run, write_campaign
 from tests.mlstream.reporting.browser import Browser, find_chromium
 

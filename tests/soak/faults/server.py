@@ -26,7 +26,7 @@ _MODULES = (
     "mlstream", "mlstream.cli", "mlstream.campaign.campaign", "mlstream.publishing.folder", "mlstream.reporting.report",
     "mlstream.challenge.engine", "mlstream.evaluation.evaluate", "mlstream.evaluation.detect", "mlstream.generators",
     "mlstream.data.datasets", "mlstream.data.registry", "mlstream.cards.page", "mlstream.diagnosis",
-    "mlstream.drawing.matplotlib_parts", "matplotlib.figure", "matplotlib.backends.backend_agg", "pyarrow.parquet",
+    "mlstream.plotting.matplotlib_parts", "matplotlib.figure", "matplotlib.backends.backend_agg", "pyarrow.parquet",
     "sklearn.linear_model", "jinja2", "sqlite3", "multiprocessing.pool", "mlstream.challenge.page", "joblib",
     "estimators", "river.drift", "mlstream.formats.parquet", "scipy.spatial.distance", "sklearn.cluster",
     "mlstream.challenge.codabench.export", "mlstream.challenge.client", "mlstream.publishing.presets",

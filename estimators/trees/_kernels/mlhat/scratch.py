@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from estimators._kernels.compile import HOT, njit
 from estimators._kernels.randomness import advance, uniform
-from estimators._typing import Array
+from estimators._typing import Array, Integer
 
 
 class LeafParams(NamedTuple):
@@ -70,7 +70,7 @@ def begin_row(scratch: Scratch, x: Array) -> None:
 
 
 @njit(**HOT)
-def poisson(state: int, limit: float) -> tuple[int, int]:
+def poisson(state: Integer, limit: float) -> tuple[int, Integer]:
     """Draw from Poisson(-log(limit)) by Knuth's product of uniform numbers; return the draw and the new state."""
     k, product = 0, 1.0
     while product > limit:

@@ -6,13 +6,24 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 from scipy import sparse
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators.ensembles._kernels.adwin_ensembles import Answers, Params, learn, new_ensembles, new_work, predict
+from estimators.ensembles._kernels.adwin_ensembles import (
+    MOST_MEAN,
+    MOST_TIMES,
+    Answers,
+    Params,
+    draw_poisson,
+    learn,
+    new_ensembles,
+    new_work,
+    predict,
+)
 from estimators.linear._kernels.logistic import Step
 from estimators.linear._rows import as_rows
-from tests.estimators.ensembles.draws import PoissonDraws
+from tests.estimators.ensembles.draws import BITS, PoissonDraws
 from tests.estimators.linear.kernels.slow_model import SlowModel
 from tests.estimators.neighbours.slow_aesaknns import SlowDetector
 from tests.scattered import tables
@@ -107,3 +118,30 @@ def test_every_prediction_is_that_of_the_slow_ensemble(kind, stream, n_models, d
     assert predict(ensembles, as_rows(kind(X)), params, work, answers)
     expected = [[label.predict(x) for label in slow] for x in X.tolist()]
     np.testing.assert_allclose(answers.proba, np.array(expected).reshape(n, 2), atol=1e-9)
+
+
+@njit
+def draw_many(states, k, means):
+    numbers = np.empty(len(means), np.int64)
+    for i in range(len(means)):
+        numbers[i] = draw_poisson(states, k, means[i])
+    return numbers
+
+
+@given(
+    st.lists(st.integers(0, BITS), min_size=1, max_size=3), st.lists(st.sampled_from([0.0, 0.3, 1.0, 5.5])), st.data()
+)
+def test_numbers_are_those_of_the_definition(states, means, data):
+    k, slow = data.draw(st.integers(0, len(states) - 1)), PoissonDraws(states)
+    found = np.array(states, np.uint64)
+    numbers = draw_many(found, k, np.array(means))
+    assert numbers.tolist() == [slow.draw(k, mean) for mean in means]
+    assert [int(state) for i, state in enumerate(found) if i != k] == [one for i, one in enumerate(states) if i != k]
+
+
+@given(st.integers(0, BITS), st.sampled_from([100.0, 1e300, math.inf]))
+def test_means_are_held(state, mean):
+    states = np.full(2, state, np.uint64)
+    expected = draw_many(states, 0, np.array([MOST_MEAN]))
+    assert draw_many(states, 1, np.array([mean])).tolist() == expected.tolist()
+    assert expected[0] <= MOST_TIMES

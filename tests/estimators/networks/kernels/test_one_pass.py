@@ -105,3 +105,11 @@ def test_the_row_at_which_numbers_leave_their_range_is_returned():
         assert run(context, nothing, nothing, np.empty(4 * N_LABELS), *ours) == 2
 
     check_all(product([True, False], [1e200, np.inf, np.nan]), lambda case: check(*case))
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@given(st.data(), STEPS, st.booleans(), st.booleans(), st.booleans())
+def test_deviations_and_counts_are_those_of_lists(dense, data, options, scale, centre, balance):
+    scale = scale or not balance
+    centre = centre and dense and scale
+    compare(data, options._replace(dense=dense, scale=scale, centre=centre, balance=balance))

@@ -1,0 +1,173 @@
+"""The critical-difference diagram: mean ranks on an axis, and bars over strategies that may be equal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from mlstream.analysis.comparison import Ranking
+from mlstream.plotting.matplotlib_parts import literal, new_figure
+from mlstream.plotting.plotly_parts import Chart, Json, View, safe, tight_frame
+from mlstream.plotting.styles import PAPER_COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Heights above the axis of ranks, in levels; names of strategies hang one level apart.
+_TICK = 0.15
+_RULER = 1.2
+_HIGHEST = 1.9
+_OVERHANG = 0.03
+_PIXELS_OF_LEVEL = 26
+_INCHES_OF_LEVEL = 0.28
+
+
+class Branch(NamedTuple):
+    """A strategy hangs from the axis of ranks: down from its rank, then sideways to its name."""
+
+    name: str
+    rank: float
+    level: float
+    end: float
+    side: str
+
+
+class Segment(NamedTuple):
+    """A horizontal line."""
+
+    start: float
+    stop: float
+    y: float
+
+
+class Diagram(NamedTuple):
+    """The geometry of a critical-difference diagram: x in ranks, y in levels above the axis."""
+
+    branches: list[Branch]  # the better half hangs to the left, the other to the right
+    bars: list[Segment]  # one per clique
+    ruler: Segment  # the critical difference, no longer than the axis
+    x_range: tuple[float, float]  # leaves room for the names, as does `y_range`
+    y_range: tuple[float, float]
+
+
+def plan_diagram(ranking: Ranking) -> Diagram:
+    """Lay out a critical-difference diagram."""
+    n = len(ranking.names)
+    bars = [
+        Segment(ranking.ranks[first] - _OVERHANG, ranking.ranks[last] + _OVERHANG, -0.35 * (number + 1))
+        for number, (first, last) in enumerate(ranking.cliques)
+    ]
+    top, half = -0.35 * len(bars) - 0.9, (n + 1) // 2
+    branches = []
+    for place, (name, rank) in enumerate(zip(ranking.names, ranking.ranks, strict=True)):
+        is_left = place < half
+        level = top - (place if is_left else n - 1 - place)
+        end = 1 - 0.02 * n if is_left else n + 0.02 * n
+        branches.append(Branch(name, rank, level, end, "left" if is_left else "right"))
+    ruler = Segment(1, 1 + min(ranking.critical_difference, n - 1), _RULER)
+    return Diagram(branches, bars, ruler, (1 - 0.3 * n, 1.3 * n), (top - half + 0.5, _HIGHEST))
+
+
+def rank_chart(rankings: Sequence[Ranking], summaries: Sequence[str]) -> Chart:
+    """Draw critical-difference diagrams, a view with its own summary per score."""
+    levels = max(abs(plan_diagram(one).y_range[0]) for one in rankings)
+    views = tuple(replace(_view(one), summary=text) for one, text in zip(rankings, summaries, strict=True))
+    return Chart(
+        "Mean ranks over streams", summaries[0], views, height=int(110 + _PIXELS_OF_LEVEL * levels), min_width=640
+    )
+
+
+def rank_figure(ranking: Ranking) -> Figure:
+    """Draw a critical-difference diagram, for print."""
+    figure, axes = new_figure(*diagram_size(ranking))
+    draw_diagram(axes, ranking)
+    return figure
+
+
+def diagram_size(ranking: Ranking) -> tuple[float, float]:
+    """Return the width and height of a critical-difference diagram, in inches."""
+    return 8.0, 1.2 + _INCHES_OF_LEVEL * abs(plan_diagram(ranking).y_range[0])
+
+
+def draw_diagram(axes: Axes, ranking: Ranking) -> None:
+    """Draw a critical-difference diagram."""
+    plan, n = plan_diagram(ranking), len(ranking.names)
+    axes.plot([1, n], [0, 0], color="black", linewidth=1.2)
+    for rank in range(1, n + 1):
+        axes.plot([rank, rank], [0, _TICK], color="black", linewidth=1)
+        axes.text(rank, _TICK, str(rank), ha="center", va="bottom", fontsize=9)
+    for branch in plan.branches:
+        axes.plot([branch.rank, branch.rank, branch.end], [0, branch.level, branch.level], color="black", linewidth=0.8)
+        side = {"left": "right", "right": "left"}[branch.side]
+        axes.text(branch.end, branch.level, f" {literal(branch.name)} ", ha=side, va="center", fontsize=9)
+    for bar in plan.bars:
+        axes.plot([bar.start, bar.stop], [bar.y, bar.y], color=PAPER_COLOURS[0], linewidth=4, solid_capstyle="butt")
+    ruler = plan.ruler
+    axes.plot([ruler.start, ruler.stop], [ruler.y, ruler.y], color=PAPER_COLOURS[0], linewidth=1.5)
+    axes.text(ruler.stop, ruler.y, f" {_difference(ranking)}", va="center", fontsize=9)
+    axes.set(xlim=plan.x_range, ylim=plan.y_range)
+    axes.set_title(f"{literal(ranking.title)}: mean ranks over {ranking.n_streams} streams", fontsize=10)
+    axes.axis("off")
+
+
+def _difference(ranking: Ranking) -> str:
+    return f"critical difference {ranking.critical_difference:.2f}"
+
+
+def _view(ranking: Ranking) -> View:
+    plan, n = plan_diagram(ranking), len(ranking.names)
+    data = [_branch_trace(branch) for branch in plan.branches]
+    data += [_segment_trace(bar, 5, "") for bar in plan.bars]
+    data.append(_segment_trace(plan.ruler, 2, _difference(ranking)))
+    hidden = {"visible": False, "fixedrange": True}
+    layout = tight_frame(
+        hovermode="closest",
+        xaxis={**hidden, "range": list(plan.x_range)},
+        yaxis={**hidden, "range": list(plan.y_range)},
+        shapes=[_axis_line(n), *(_tick(rank) for rank in range(1, n + 1))],
+        annotations=[_tick_name(rank) for rank in range(1, n + 1)],
+    )
+    return View(ranking.title, data, layout)
+
+
+def _branch_trace(branch: Branch) -> Json:
+    name = safe(branch.name)
+    return {
+        "type": "scatter",
+        "mode": "lines+text",
+        "x": [branch.rank, branch.rank, branch.end],
+        "y": [0, branch.level, branch.level],
+        "text": ["", "", name],
+        "textposition": f"middle {branch.side}",
+        "cliponaxis": False,
+        "line": {"color": "var(--ink)", "width": 1},
+        "hovertemplate": f"{name}: mean rank {branch.rank:.2f}<extra></extra>",
+    }
+
+
+def _segment_trace(segment: Segment, width: int, name: str) -> Json:
+    return {
+        "type": "scatter",
+        "mode": "lines+text",
+        "x": [segment.start, segment.stop],
+        "y": [segment.y, segment.y],
+        "text": ["", name],
+        "textposition": "middle right",
+        "cliponaxis": False,
+        "line": {"color": "var(--accent)", "width": width},
+        "hoverinfo": "skip",
+    }
+
+
+def _axis_line(n: int) -> Json:
+    return {"type": "line", "x0": 1, "x1": n, "y0": 0, "y1": 0, "line": {"color": "var(--ink)", "width": 1.5}}
+
+
+def _tick(rank: int) -> Json:
+    return {"type": "line", "x0": rank, "x1": rank, "y0": 0, "y1": _TICK, "line": {"color": "var(--ink)", "width": 1}}
+
+
+def _tick_name(rank: int) -> Json:
+    return {"x": rank, "y": _TICK, "text": str(rank), "showarrow": False, "yanchor": "bottom", "font": {"size": 11}}

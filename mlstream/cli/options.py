@@ -9,7 +9,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
@@ -33,6 +33,7 @@ _LISTS: dict[object, str] = {tuple[int, ...]: "SEED,...", tuple[str, ...]: "NAME
 _COMMA = re.compile(r",(?![^(]*\))")
 _CALL = re.compile(r"([^()]*)(?:\((.*)\))?", re.DOTALL)
 
+Parameters: TypeAlias = dict[str, Any]
 Command = TypeVar("Command", bound=Callable[..., object])
 
 
@@ -96,13 +97,13 @@ def parse_detectors(texts: Iterable[str], option: str = "--detector") -> dict[st
     return {text: make_detector(name, **arguments or {}) for text, (name, arguments) in _split(texts, option).items()}
 
 
-def _split(texts: Iterable[str], option: str) -> dict[str, tuple[str, dict[str, Any] | None]]:
+def _split(texts: Iterable[str], option: str) -> dict[str, tuple[str, Parameters | None]]:
     """Return, by what was typed, each name, and its parameters if there are brackets."""
     typed = [text.strip() for given in texts for text in _COMMA.split(given)]
     return {text: _parse(text, option) for text in typed}
 
 
-def _parse(text: str, option: str) -> tuple[str, dict[str, Any] | None]:
+def _parse(text: str, option: str) -> tuple[str, Parameters | None]:
     found = _CALL.fullmatch(text)
     if found is None:
         raise _error(text, option)
@@ -110,7 +111,7 @@ def _parse(text: str, option: str) -> tuple[str, dict[str, Any] | None]:
     return name.strip(), None if arguments is None else _parse_parameters(arguments, text, option)
 
 
-def _parse_parameters(arguments: str, text: str, option: str) -> dict[str, Any]:
+def _parse_parameters(arguments: str, text: str, option: str) -> Parameters:
     """Read parameters as literals; nothing is executed."""
     try:
         call = ast.parse(f"f({arguments})", mode="eval").body

@@ -148,7 +148,7 @@ def cards(
 
     Streams whose table is not on this machine are listed and left out.
     """
-    from mlstream.publishing.presets import write_cards
+    from mlstream.publishing.folder import write_cards
 
     require_folder(folder, "FOLDER")
     folder.mkdir(parents=True, exist_ok=True)

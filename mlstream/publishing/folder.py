@@ -34,6 +34,7 @@ from mlstream.formats.stream_files import card_path, describe_file, evaluation_p
 from mlstream.generators import remake
 from mlstream.plotting.labels import label_svg
 from mlstream.plotting.schedules import schedule_svg
+from mlstream.publishing.presets import list_presets, make_preset
 from mlstream.publishing.source_tables import find_table, require_own_table, without_folders
 from mlstream.streams.card_model import FileCard, StreamCard, card_schema, load_card
 from mlstream.streams.stream import Stream
@@ -221,6 +222,33 @@ def regenerate(card: StreamCard, *, table: str | os.PathLike[str] | None = None)
         )
     # They are the publisher's, who may also have renamed the stream.
     return stream.with_card(stream.card.model_copy(update={"name": card.name, "terms": card.terms}))
+
+
+def write_cards(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
+    """Write the cards of the published streams, as JSON and as pages, and the schema of cards, into an existing folder.
+
+    Streams whose table is not on this machine are left out. Yields each name with "written", or why it was left out.
+    """
+    write_text_atomically(Path(folder) / SCHEMA, card_schema())
+    for name in list_presets():
+        try:
+            card = make_preset(name).card
+        except FileNotFoundError as error:
+            yield name, f"left out: {error}"
+            continue
+        for file, text in card_files(card, name).items():
+            write_text_atomically(Path(folder) / file, text)
+        yield name, "written"
+
+
+def card_files(card: StreamCard, name: str) -> dict[str, str]:
+    """Return the texts of the files that show a card, by file name: JSON, the page, and its pictures."""
+    return {
+        f"{name}.card.json": card.model_dump_json(indent=1) + "\n",
+        f"{name}.md": card_page(card, prefix=f"{name}."),
+        f"{name}.{SIGNATURES}": label_svg(card),
+        f"{name}.{SCHEDULE}": schedule_svg(card),
+    }
 
 
 def _require_replaceable(folder: Path) -> None:

@@ -5,22 +5,17 @@ Generators are imported when a stream is made: names and summaries can be listed
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from mlstream import generators
-from mlstream._support.files import write_text_atomically
 
 if TYPE_CHECKING:
     from mlstream.streams.card_model import StreamCard
     from mlstream.streams.stream import Dataset, Stream
-
-SCHEMA = "stream-card.schema.json"
 
 # Groups below one hierarchy of Usenet, as they are called in the table; alt, misc and soc have one group each.
 _NEWSGROUPS = {
@@ -70,39 +65,6 @@ def warn_of_other_data(cards: Iterable[StreamCard]) -> None:
             "(name= of the generators) gives a stream another name.",
             stacklevel=3,
         )
-
-
-def write_cards(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
-    """Write the cards of the published streams, as JSON and as pages, and the schema of cards, into an existing folder.
-
-    Streams whose table is not on this machine are left out. Yields each name with "written", or why it was left out.
-    """
-    from mlstream.streams.card_model import card_schema
-
-    write_text_atomically(Path(folder) / SCHEMA, card_schema())
-    for name in list_presets():
-        try:
-            card = make_preset(name).card
-        except FileNotFoundError as error:
-            yield name, f"left out: {error}"
-            continue
-        for file, text in card_files(card, name).items():
-            write_text_atomically(Path(folder) / file, text)
-        yield name, "written"
-
-
-def card_files(card: StreamCard, name: str) -> dict[str, str]:
-    """Return the texts of the files that show a card, by file name: JSON, the page, and its pictures."""
-    from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
-    from mlstream.plotting.labels import label_svg
-    from mlstream.plotting.schedules import schedule_svg
-
-    return {
-        f"{name}.card.json": card.model_dump_json(indent=1) + "\n",
-        f"{name}.md": card_page(card, prefix=f"{name}."),
-        f"{name}.{SIGNATURES}": label_svg(card),
-        f"{name}.{SCHEDULE}": schedule_svg(card),
-    }
 
 
 def _load(table: str) -> Dataset:

@@ -13,9 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeAlias
 
 from mlstream.challenge.making.bundle import SAMPLE
+
+# A mapping of a YAML file, in which anything may stand.
+Content: TypeAlias = Mapping[str, Any]
 
 _MAX_YAML_BYTES = 2**20
 _MAX_S = 600
@@ -76,7 +79,7 @@ def try_sample(path: Path) -> dict[str, dict[str, float]]:
         return dry_run(path, Path(archive.extract(f"public_data/{SAMPLE}", scratch)))
 
 
-def _run_task(bundle: Path, app: Path, task: Mapping[str, Any], submission: Path) -> dict[str, float]:
+def _run_task(bundle: Path, app: Path, task: Content, submission: Path) -> dict[str, float]:
     shutil.copytree(bundle / task["scoring_program"], app / "program")
     shutil.copytree(bundle / task["reference_data"], app / "input" / "ref")
     (app / "input" / "res").mkdir()
@@ -119,7 +122,7 @@ def _check_names(names: Iterable[str]) -> Iterator[str]:
             yield f"{name!r} must be a path inside the zip"
 
 
-def _check_head(content: Mapping[str, Any], archive: zipfile.ZipFile) -> Iterator[str]:
+def _check_head(content: Content, archive: zipfile.ZipFile) -> Iterator[str]:
     if str(content.get("version")) != "2":
         yield f"version must be 2, not {content.get('version')!r}"
     if not content.get("title") or len(str(content["title"])) > 256:
@@ -143,7 +146,7 @@ def _check_text(archive: zipfile.ZipFile, name: object, key: str) -> Iterator[st
         yield f"{key} must name a file in the zip that is not empty, not {name!r}"
 
 
-def _check_tasks(content: Mapping[str, Any], archive: zipfile.ZipFile) -> Iterator[str]:
+def _check_tasks(content: Content, archive: zipfile.ZipFile) -> Iterator[str]:
     tasks, names = content.get("tasks") or [], archive.namelist()
     if not tasks:
         yield "tasks must hold a task"
@@ -172,7 +175,7 @@ def _is_there(name: object, names: Iterable[str]) -> bool:
     return any(one == name or one.startswith(f"{name}/") for one in names)
 
 
-def _check_phases(content: Mapping[str, Any], names: Iterable[str]) -> Iterator[str]:
+def _check_phases(content: Content, names: Iterable[str]) -> Iterator[str]:
     phases = sorted(content.get("phases") or [], key=lambda phase: phase.get("index", 0))
     if not phases:
         yield "phases must hold a phase"
@@ -188,7 +191,7 @@ def _check_phases(content: Mapping[str, Any], names: Iterable[str]) -> Iterator[
             yield f"phase {one.get('name')!r} must have an end, before the start of {following.get('name')!r}"
 
 
-def _check_phase(phase: Mapping[str, Any], tasks: set[Any], names: Iterable[str]) -> Iterator[str]:
+def _check_phase(phase: Content, tasks: set[Any], names: Iterable[str]) -> Iterator[str]:
     name = phase.get("name")
     if not name or not phase.get("tasks") or not set(phase["tasks"]) <= tasks:
         yield f"phase {name!r} must have a name, and tasks that are there"
@@ -212,7 +215,7 @@ def _read_time(value: object) -> datetime | None:
         return None
 
 
-def _check_leaderboards(content: Mapping[str, Any]) -> Iterator[str]:
+def _check_leaderboards(content: Content) -> Iterator[str]:
     leaderboards = content.get("leaderboards")
     if not isinstance(leaderboards, list) or not leaderboards:
         yield "leaderboards must hold a leaderboard"
@@ -224,7 +227,7 @@ def _check_leaderboards(content: Mapping[str, Any]) -> Iterator[str]:
         yield from _check_columns(one.get("columns") or [], one.get("primary_index", 0))
 
 
-def _check_columns(columns: Sequence[Mapping[str, Any]], primary: object) -> Iterator[str]:
+def _check_columns(columns: Sequence[Content], primary: object) -> Iterator[str]:
     for key in ("index", "key"):
         values = [column.get(key) for column in columns]
         if not columns or None in values or len(set(values)) < len(values):
@@ -237,7 +240,7 @@ def _check_columns(columns: Sequence[Mapping[str, Any]], primary: object) -> Ite
             yield f"sorting must be asc or desc, not {column['sorting']!r}"
 
 
-def _check_lengths(table: Mapping[str, Any], kind: str, lengths: Mapping[str, int]) -> Iterator[str]:
+def _check_lengths(table: Content, kind: str, lengths: Mapping[str, int]) -> Iterator[str]:
     """List texts that do not fit the platform's tables."""
     for key, most in lengths.items():
         if not 0 < len(str(table.get(key, ""))) <= most:

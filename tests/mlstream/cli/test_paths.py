@@ -263,7 +263,7 @@ def place(tmp_path_factory, template):
         if HAS_HUB:
             patch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
         patch.setattr("mlstream.challenge.server.serve._Server.run", read_certificate)
-        patch.setattr("mlstream.publishing.presets.list_presets", lambda: ("synthetic-rand",))
+        patch.setattr("mlstream.publishing.folder.list_presets", lambda: ("synthetic-rand",))
         patch.setattr("mlstream.cli.demo.STRATEGIES", ("mean",))
         patch.setattr("mlstream.cli.demo.load_registered", lambda _name: load_dataset(template / "toy.arff"))
         patch.setattr(challenge_demo, "TEAMS", ())

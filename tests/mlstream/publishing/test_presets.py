@@ -6,13 +6,12 @@ import pytest
 
 from mlstream.data.datasets import load_dataset
 from mlstream.generators import task_stream
+from mlstream.publishing.folder import card_files, write_cards
 from mlstream.publishing.presets import (
     PRESETS,
-    card_files,
     list_presets,
     make_preset,
     warn_of_other_data,
-    write_cards,
 )
 from mlstream.streams.card_model import card_schema, load_card
 from tests.loops import check_all

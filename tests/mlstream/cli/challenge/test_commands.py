@@ -16,7 +16,7 @@ from mlstream.cli import app
 from tests.mlstream.challenge.challenges import draw, make_challenge, score_in_this_process
 from tests.mlstream.cli.commands import invoke
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 RULES = "queries_per_day = 2"
 
 

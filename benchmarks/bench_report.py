@@ -15,8 +15,8 @@ from statistics import median
 import numpy as np
 from harness import demand, sized
 
-from mlstream.records.run_files import save_card, save_run
-from mlstream.records.run_record import Curve, RunResult
+from mlstream.records.run_record import save_card, save_run
+from mlstream.records.run_result import Curve, RunResult
 from mlstream.records.selection_record import Selection, Trial
 from mlstream.reporting.report import report
 

@@ -247,7 +247,7 @@ def _is_read(read: Callable[[], object]) -> bool:
 
 def schema() -> str:
     """Compare a record that is checked by its model with the same text as a dictionary."""
-    from mlstream.records.run_record import RunResult
+    from mlstream.records.run_result import RunResult
     from tests.mlstream.records.run_records import make_run
 
     text = make_run().model_dump_json()
@@ -266,8 +266,8 @@ def schema() -> str:
 def files() -> str:
     """Compare a file for each run with the same records in one file."""
     from mlstream.records.checks import require_consistent
-    from mlstream.records.run_files import load_runs, save_run
-    from mlstream.records.run_record import RunResult
+    from mlstream.records.run_record import load_runs, save_run
+    from mlstream.records.run_result import RunResult
     from tests.mlstream.records.run_records import make_run
 
     with tempfile.TemporaryDirectory() as folder:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from mlstream.interop.mlflow import track
     from mlstream.publishing.folder import publish, regenerate, verify
     from mlstream.records.detection_record import Detection, Detections, load_detections
-    from mlstream.records.run_files import load_runs
-    from mlstream.records.run_record import RunResult, Runs
+    from mlstream.records.run_record import load_runs
+    from mlstream.records.run_result import RunResult, Runs
     from mlstream.reporting.report import report
     from mlstream.streams.card_model import StreamCard, load_card
     from mlstream.streams.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
@@ -57,8 +57,8 @@ _HOMES = {
     "mlstream.evaluation.evaluate": ("evaluate",),
     "mlstream.reporting.report": ("report",),
     "mlstream.records.detection_record": ("Detection", "Detections", "load_detections"),
-    "mlstream.records.run_files": ("load_runs",),
-    "mlstream.records.run_record": ("RunResult", "Runs"),
+    "mlstream.records.run_record": ("load_runs",),
+    "mlstream.records.run_result": ("RunResult", "Runs"),
     "mlstream.campaign.search": ("Search",),
     "mlstream.interop.mlflow": ("track",),
     "mlstream.publishing.folder": ("publish", "regenerate", "verify"),

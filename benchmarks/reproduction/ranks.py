@@ -21,8 +21,8 @@ import numpy as np
 from metrics import average_ranks, friedman, nemenyi
 from mlstream.analysis.costs import cpu_time_s
 from mlstream.analysis.groups import Group, Spread, group_runs
-from mlstream.records.run_files import load_runs
-from mlstream.records.run_record import RunResult
+from mlstream.records.run_record import load_runs
+from mlstream.records.run_result import RunResult
 
 # of a busy core, as in campaigns without a meter. The meter adds what the machine takes while a run waits for others.
 CPU_POWER_W = 15.0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from mlstream.analysis.groups import Group
-from mlstream.records.run_record import SELECTION, RunResult, total_cost
+from mlstream.records.run_result import SELECTION, RunResult, total_cost
 
 Amount = Callable[[RunResult], float | None]
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from mlstream.analysis.groups import Group, layout, mean_scores, same_as_first
 from mlstream.analysis.score_info import score_heading
-from mlstream.records.run_record import Curve, RunResult, Score
+from mlstream.records.run_result import Curve, RunResult, Score
 
 Values = Callable[[Curve], list[Score]]
 Kind = Literal["windowed", "cumulative"]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.records.frugality import is_frugality
-from mlstream.records.run_record import RunResult, Score
+from mlstream.records.run_result import RunResult, Score
 
 # Classes of estimators/baselines.py, by which a record names its learner.
 BASELINES = {

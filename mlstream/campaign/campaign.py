@@ -20,8 +20,8 @@ from mlstream.evaluation.settings import CampaignOptions, Objective, SelectionMe
 from mlstream.publishing.named_streams import StreamLike, as_stream
 from mlstream.publishing.presets import warn_of_other_data
 from mlstream.records.paths import remove_leftovers
-from mlstream.records.run_files import save_card
-from mlstream.records.run_record import RunResult, Runs
+from mlstream.records.run_record import save_card
+from mlstream.records.run_result import RunResult, Runs
 from mlstream.streams.stream import Stream
 
 _POLL_INTERVAL_S = 0.5

@@ -21,7 +21,7 @@ from mlstream.campaign.worker import record_failure, run_job, write_record
 from mlstream.evaluation.cpu_ledger import CpuLedger
 from mlstream.evaluation.provenance import installed_versions
 from mlstream.evaluation.run import RowProgress
-from mlstream.records.run_record import RunResult
+from mlstream.records.run_result import RunResult
 from mlstream.records.selection_record import Selection
 from mlstream.streams.stream import Stream
 

@@ -33,7 +33,7 @@ from mlstream.records.detection_record import (
     save_detection,
 )
 from mlstream.records.paths import detection_path, remove_leftovers
-from mlstream.records.run_files import save_card
+from mlstream.records.run_record import save_card
 from mlstream.streams.stream import Stream
 
 # Fields that are equal if a record is that of the requested detection.

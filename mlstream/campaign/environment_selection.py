@@ -21,7 +21,7 @@ from mlstream.evaluation.run import collapsed_warnings
 from mlstream.evaluation.scoring import count_known_only
 from mlstream.evaluation.settings import SelectionMethod, Settings
 from mlstream.evaluation.warm_up import warm_up
-from mlstream.records.run_record import Resources
+from mlstream.records.run_result import Resources
 from mlstream.streams.stream import Experience, Features, Index, Indicator, Stream
 
 # As in DomainBed, which splits every training environment so.

@@ -14,7 +14,7 @@ from mlstream.campaign.progress_files import remove_progress
 from mlstream.campaign.worker import record_failure, run_job
 from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
 from mlstream.evaluation.run import RowProgress
-from mlstream.records.run_record import RunResult
+from mlstream.records.run_result import RunResult
 from mlstream.streams.stream import Stream
 
 Measured = tuple[RunResult, RunCpu | None]

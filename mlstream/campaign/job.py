@@ -15,8 +15,8 @@ from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.provenance import describe_run, to_json
 from mlstream.evaluation.settings import Settings
 from mlstream.records.paths import Repetition, progress_path, run_path, selection_path
-from mlstream.records.run_files import load_run_at, load_selection
-from mlstream.records.run_record import RunResult
+from mlstream.records.run_record import load_run_at, load_selection
+from mlstream.records.run_result import RunResult
 from mlstream.records.selection_record import Selection, SelectionRecord
 from mlstream.streams.stream import Stream
 

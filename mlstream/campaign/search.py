@@ -26,7 +26,7 @@ from mlstream.evaluation.run import collapsed_warnings, test_then_train
 from mlstream.evaluation.settings import CampaignOptions, Objective, SelectionMethod, Settings, require_count
 from mlstream.evaluation.warm_up import warm_up
 from mlstream.records.frugality import FRUGALITIES
-from mlstream.records.run_record import PhaseResources, Resources, to_score
+from mlstream.records.run_result import PhaseResources, Resources, to_score
 from mlstream.records.selection_record import Selection, Trial
 from mlstream.streams.stream import Stream
 

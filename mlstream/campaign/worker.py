@@ -15,8 +15,8 @@ from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.evaluate import UndefinedCellsWarning, evaluate
 from mlstream.evaluation.run import RowProgress
 from mlstream.evaluation.warm_up import warm_up
-from mlstream.records.run_files import save_run
-from mlstream.records.run_record import RunResult
+from mlstream.records.run_record import save_run
+from mlstream.records.run_result import RunResult
 from mlstream.records.selection_record import Selection
 
 

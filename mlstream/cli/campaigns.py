@@ -26,7 +26,7 @@ from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
 from mlstream.publishing.named_streams import open_named
 from mlstream.records.detection_record import Detection, require_detected
 from mlstream.records.frugality import FRUGALITIES
-from mlstream.records.run_record import RunResult, total_cost
+from mlstream.records.run_result import RunResult, total_cost
 from mlstream.reporting.methods_text import decisions_text
 from mlstream.reporting.report import report
 from mlstream.streams.stream import Stream

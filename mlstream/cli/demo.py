@@ -14,8 +14,8 @@ from mlstream.data.datasets import load_registered
 from mlstream.formats import load
 from mlstream.generators import task_stream
 from mlstream.publishing.folder import publish, verify
-from mlstream.records.run_files import require_success
-from mlstream.records.run_record import RunResult
+from mlstream.records.run_record import require_success
+from mlstream.records.run_result import RunResult
 from mlstream.reporting.report import report
 
 STRATEGIES = (

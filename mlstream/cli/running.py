@@ -22,7 +22,7 @@ from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
 
 if TYPE_CHECKING:
     from mlstream.campaign.campaign import CampaignProgress
-    from mlstream.records.run_record import RunResult
+    from mlstream.records.run_result import RunResult
 
 Events: TypeAlias = "list[CampaignProgress]"
 
@@ -129,7 +129,7 @@ def run(
         from mlstream.cli.campaigns import show_times
 
         show_times(ended, ledger, time.perf_counter() - began_s)
-    from mlstream.records.run_files import require_success
+    from mlstream.records.run_record import require_success
 
     require_success(results, folder)
 

@@ -21,7 +21,7 @@ from mlstream.evaluation.watching import Watcher, fresh_detector, mistakes_along
 from mlstream.evaluation.wrapping import wrapped_as
 from mlstream.publishing.named_streams import StreamLike, as_stream
 from mlstream.records.detection_record import Alarm, Detection, TrueDrift
-from mlstream.records.run_record import to_score
+from mlstream.records.run_result import to_score
 from mlstream.streams.card_model import GeneratorCard, StreamCard
 from mlstream.streams.stream import Experience, Index, Stream
 

@@ -36,7 +36,7 @@ from mlstream.evaluation.summary import (
     without_pretraining,
 )
 from mlstream.publishing.named_streams import StreamLike, as_stream
-from mlstream.records.run_record import References, Resources, RunResult, Score, to_score
+from mlstream.records.run_result import References, Resources, RunResult, Score, to_score
 from mlstream.streams.stream import Stream
 
 

@@ -32,7 +32,7 @@ from mlstream.evaluation.scoring import (
     tally,
 )
 from mlstream.evaluation.settings import OneClass
-from mlstream.records.run_record import Curve, to_score
+from mlstream.records.run_result import Curve, to_score
 from mlstream.streams.stream import Indicator, Mask
 
 _CHECKPOINTS_PER_WINDOW = 5

@@ -14,7 +14,7 @@ from typing import Literal, Self, get_args
 from mlstream.evaluation.cpu_ledger import count_cpu_as, cpu_part
 from mlstream.evaluation.energy import CpuSeconds, Energy, Meter, warm_meter
 from mlstream.evaluation.settings import EnergyMethod
-from mlstream.records.run_record import PhaseResources, Resources
+from mlstream.records.run_result import PhaseResources, Resources
 
 Phase = Literal["online", "predict", "learn", "evaluate"]
 _PHASES: tuple[Phase, ...] = get_args(Phase)

@@ -20,7 +20,7 @@ from mlstream.evaluation.predictions import Floats, Predictions
 from mlstream.evaluation.prequential import PrequentialScorer, plan_curves
 from mlstream.evaluation.scoring import Scored, count_known_only
 from mlstream.evaluation.settings import Settings
-from mlstream.records.run_record import Curve
+from mlstream.records.run_result import Curve
 from mlstream.streams.stream import Experience, Mask, Stream
 
 # Called during a run with the number of rows done, and the number of rows of the stream.

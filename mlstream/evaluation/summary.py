@@ -13,7 +13,7 @@ from metrics import acc, bwt, fm, frug, fwt, intransigence, stepwise_transfer
 from mlstream.evaluation.held_out import HIERARCHY_METRICS
 from mlstream.evaluation.predictions import Floats
 from mlstream.records.frugality import FRUGALITIES
-from mlstream.records.run_record import LeftOut, Score
+from mlstream.records.run_result import LeftOut, Score
 from mlstream.streams.card_model import StreamCard
 from mlstream.streams.stream import Mask
 

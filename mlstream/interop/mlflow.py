@@ -14,8 +14,8 @@ import requests
 
 from mlstream._support.files import sha256_of
 from mlstream.records.paths import Repetition
-from mlstream.records.run_files import load_runs, path_of
-from mlstream.records.run_record import Resources, RunResult, Score, total_cost
+from mlstream.records.run_record import load_runs, path_of
+from mlstream.records.run_result import Resources, RunResult, Score, total_cost
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from mlstream.records.run_record import Curve, RunResult
+from mlstream.records.run_result import Curve, RunResult
 
 # Sums of numbers up to this one stay finite, and it is beyond anything that a run measures or counts.
 _MAX_NUMBER = 10**15

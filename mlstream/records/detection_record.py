@@ -12,7 +12,7 @@ from pydantic import Field, JsonValue, model_validator
 from mlstream._support.files import write_text_atomically
 from mlstream.records.checks import failures
 from mlstream.records.paths import detection_path, require_own_path
-from mlstream.records.run_record import Score
+from mlstream.records.run_result import Score
 from mlstream.records.schema import Record, VersionedRecord, read_record
 from mlstream.streams.frames import make_frame
 

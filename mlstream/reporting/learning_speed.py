@@ -13,7 +13,7 @@ import numpy.typing as npt
 from metrics import learning_speed, transition_time
 from mlstream.analysis.groups import Group
 from mlstream.analysis.score_info import Heading
-from mlstream.records.run_record import Curve, RunResult
+from mlstream.records.run_result import Curve, RunResult
 from mlstream.reporting.tables import PARAMETERS, STRATEGY, UNDEFINED, Cell, Table, name_cells
 
 _SCORE = "ba_macro"

@@ -12,7 +12,7 @@ from mlstream.analysis.groups import BASELINES, describe_tuning
 from mlstream.analysis.score_info import score_heading
 from mlstream.records.detection_record import Detection
 from mlstream.records.frugality import FRUGALITIES
-from mlstream.records.run_record import Resources, RunResult
+from mlstream.records.run_result import Resources, RunResult
 from mlstream.streams.card_model import StreamCard
 
 Cards = Mapping[str, StreamCard]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from mlstream.records.run_record import RunResult
+from mlstream.records.run_result import RunResult
 
 _LABEL_SPACES = {"task": "those of the row's task", "seen": "those of all tasks seen so far", "all": "all"}
 

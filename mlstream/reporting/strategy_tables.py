@@ -21,7 +21,7 @@ from mlstream.analysis.costs import (
 from mlstream.analysis.groups import Group
 from mlstream.analysis.score_info import Heading, score_heading
 from mlstream.records.frugality import FRUGALITIES
-from mlstream.records.run_record import RunResult
+from mlstream.records.run_result import RunResult
 from mlstream.reporting.tables import PARAMETERS, STRATEGY, UNDEFINED, Cell, Table, format_score, name_cells
 
 _SCORES = ("ba_macro", "acc", "bwt", "fwt", "fm", *FRUGALITIES)

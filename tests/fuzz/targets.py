@@ -36,7 +36,7 @@ from mlstream.formats.libsvm import read_libsvm
 from mlstream.formats.lines import Lines
 from mlstream.formats.npz import load_npz
 from mlstream.records.detection_record import load_detection
-from mlstream.records.run_files import load_run, load_selection
+from mlstream.records.run_record import load_run, load_selection
 from mlstream.streams.card_model import parse_card
 from mlstream.streams.tables.mulan import read_labels
 from mlstream.streams.tables.table import gather

@@ -13,7 +13,7 @@ from mlstream.analysis.groups import group_named
 from mlstream.analysis.score_info import score_heading
 from mlstream.plotting.matplotlib_parts import axes_or_new
 from mlstream.plotting.rank_diagrams import diagram_size, draw_diagram
-from mlstream.records.run_record import RunResult
+from mlstream.records.run_result import RunResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,7 +17,7 @@ from mlstream.plotting.transfer import (
     draw_transfer_matrix,
     matrix_size,
 )
-from mlstream.records.run_record import RunResult
+from mlstream.records.run_result import RunResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

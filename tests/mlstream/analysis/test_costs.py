@@ -2,7 +2,7 @@ import pytest
 
 from mlstream.analysis.costs import cpu_time_s, energy_kwh, energy_marks, phase_names, wall_time_s
 from mlstream.analysis.groups import group_runs
-from mlstream.records.run_record import PhaseResources, Resources
+from mlstream.records.run_result import PhaseResources, Resources
 from mlstream.reporting.strategy_tables import cost_table
 from tests.mlstream.records.run_records import make_failed, make_run
 

@@ -4,7 +4,7 @@ import pytest
 
 from mlstream.analysis.costs import energy_shares
 from mlstream.analysis.groups import group_runs
-from mlstream.records.run_record import PhaseResources
+from mlstream.records.run_result import PhaseResources
 from mlstream.reporting.methods_text import describe_shares, methods_text
 from mlstream.reporting.strategy_tables import cost_table
 from tests.mlstream.records.run_records import make_card, make_run

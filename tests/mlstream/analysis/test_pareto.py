@@ -4,7 +4,7 @@ import pytest
 
 from mlstream.analysis.groups import group_runs
 from mlstream.analysis.pareto import pareto_points
-from mlstream.records.run_record import PhaseResources
+from mlstream.records.run_result import PhaseResources
 from mlstream.reporting.charts import pareto_part
 from mlstream.reporting.page import describe
 from tests.mlstream.plotting.plotly_checks import require_valid

@@ -16,7 +16,7 @@ from mlstream.evaluation.evaluate import evaluate
 from mlstream.formats import save
 from mlstream.generators import multiplier_stream, reordered_tasks, resplit_rows
 from mlstream.records.paths import file_name, run_path
-from mlstream.records.run_files import load_cards, load_runs
+from mlstream.records.run_record import load_cards, load_runs
 from tests.mlstream.evaluation.streams import Online, Targeted, make_stream
 
 STREAM = make_stream()

@@ -15,7 +15,7 @@ import pytest
 from mlstream.campaign.campaign import run_campaign
 from mlstream.campaign.search import Search
 from mlstream.generators import multiplier_stream
-from mlstream.records.run_files import load_runs
+from mlstream.records.run_record import load_runs
 from tests.mlstream.campaign.test_executors import Deadly, Slow, records
 from tests.mlstream.evaluation.streams import Online, make_stream
 

@@ -8,7 +8,7 @@ from estimators.drift import ADWIN, DDM, LabelDrift
 from mlstream import detect, run_detections
 from mlstream.generators import drifting_stream
 from mlstream.records.detection_record import load_detection, load_detections
-from mlstream.records.run_files import load_cards
+from mlstream.records.run_record import load_cards
 from tests.loops import check_all
 from tests.mlstream.evaluation.streams import Online, make_stream
 from tests.mlstream.evaluation.test_detect import Broken, Untouched

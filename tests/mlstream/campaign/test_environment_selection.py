@@ -15,7 +15,7 @@ from mlstream.campaign.environment_selection import list_folds
 from mlstream.campaign.search import Criterion, Search, choose
 from mlstream.evaluation.settings import Settings
 from mlstream.generators import environment_stream
-from mlstream.records.run_files import load_runs
+from mlstream.records.run_record import load_runs
 from tests.loops import check_all
 from tests.mlstream.cli.commands import invoke
 from tests.mlstream.evaluation.streams import Online, make_stream

@@ -4,8 +4,8 @@ import pytest
 
 from mlstream.campaign.planning import plan_jobs
 from mlstream.evaluation.settings import CampaignOptions, Settings
-from mlstream.records.run_files import save_run
-from mlstream.records.run_record import RunResult
+from mlstream.records.run_record import save_run
+from mlstream.records.run_result import RunResult
 from tests.mlstream.evaluation.streams import Online, make_stream
 
 STREAM = make_stream()

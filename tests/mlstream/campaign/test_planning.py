@@ -7,7 +7,7 @@ from mlstream.campaign.planning import name_apart, plan_jobs
 from mlstream.campaign.search import Search
 from mlstream.cards.terms import with_terms
 from mlstream.evaluation.settings import CampaignOptions, Settings
-from mlstream.records.run_files import load_cards
+from mlstream.records.run_record import load_cards
 from tests.mlstream.evaluation.streams import Online, make_stream
 
 STREAM = make_stream()

@@ -13,7 +13,7 @@ from mlstream.campaign.campaign import run_campaign
 from mlstream.campaign.search import Criterion, Search, choose, select_cost
 from mlstream.evaluation.evaluate import evaluate
 from mlstream.evaluation.settings import Settings
-from mlstream.records.run_files import load_runs
+from mlstream.records.run_record import load_runs
 from mlstream.records.selection_record import Trial
 from mlstream.streams.stream import Stream, StreamParts
 from tests.loops import check_all, in_two_tiers

@@ -6,8 +6,8 @@ from mlstream.campaign.planning import plan_jobs
 from mlstream.campaign.search import Search
 from mlstream.campaign.worker import record_failure, run_job
 from mlstream.evaluation.settings import CampaignOptions, Settings
-from mlstream.records.run_files import load_run, load_selection, save_run
-from mlstream.records.run_record import RunResult
+from mlstream.records.run_record import load_run, load_selection, save_run
+from mlstream.records.run_result import RunResult
 from tests.mlstream.evaluation.streams import Online, make_stream
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from mlstream.cli.demo import STRATEGIES, run_demo
 from mlstream.publishing.folder import verify
-from mlstream.records.run_files import load_runs
+from mlstream.records.run_record import load_runs
 
 
 @pytest.mark.slow

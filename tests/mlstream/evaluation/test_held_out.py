@@ -9,7 +9,7 @@ from mlstream.evaluation.held_out import SetScorer
 from mlstream.evaluation.predictions import Predictions
 from mlstream.evaluation.scoring import CORE_METRICS, Scored, score_tallies, tally
 from mlstream.generators import environment_stream, hat_and_shirt_stream, iirc_stream
-from mlstream.records.run_record import LeftOut
+from mlstream.records.run_result import LeftOut
 from mlstream.streams.stream import Dataset
 from tests.mlstream.evaluation.streams import Online, make_stream
 from tests.mlstream.records.run_records import make_card

@@ -18,7 +18,7 @@ from mlstream.evaluation.summary import (
     add_references,
     without_pretraining,
 )
-from mlstream.records.run_record import LeftOut
+from mlstream.records.run_result import LeftOut
 
 R = np.array([[0.5, 0.5, 0.4], [0.9, 0.6, 0.5], [0.7, 0.8, 0.6], [0.8, 0.7, 0.9]])
 ORDER = np.eye(3, dtype=bool)

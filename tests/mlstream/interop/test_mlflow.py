@@ -12,7 +12,7 @@ import requests
 
 from mlstream.interop.mlflow import HASH_TAG, Measure, to_measures, to_parameters, to_tags, track
 from mlstream.records.paths import run_path
-from mlstream.records.run_files import load_runs, save_run
+from mlstream.records.run_record import load_runs, save_run
 from tests.mlstream.cli.commands import invoke
 from tests.mlstream.data.loopback import serve
 from tests.mlstream.interop.mlflow_server import QUIET, run_mlflow

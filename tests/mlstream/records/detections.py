@@ -8,8 +8,8 @@ from metrics import detection_scores
 from metrics.detection import match_alarms
 from mlstream.evaluation.detect import _UNDEFINED
 from mlstream.records.detection_record import Alarm, Detection, TrueDrift, save_detection
-from mlstream.records.run_files import save_card
-from mlstream.records.run_record import to_score
+from mlstream.records.run_record import save_card
+from mlstream.records.run_result import to_score
 from tests.mlstream.records.run_records import MACHINE, SIZES, VERSIONS, make_card
 
 N_ROWS = sum(SIZES)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mlstream.records.run_files import save_card, save_run
-from mlstream.records.run_record import Curve, PhaseResources, Resources, RunResult
+from mlstream.records.run_record import save_card, save_run
+from mlstream.records.run_result import Curve, PhaseResources, Resources, RunResult
 from mlstream.streams.card_model import (
     DropCard,
     ExperienceCard,

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from mlstream.records import schema
-from mlstream.records.run_files import load_run, load_runs
+from mlstream.records.run_record import load_run, load_runs
 from mlstream.reporting.report import report
 from tests.loops import check_all
 from tests.mlstream.campaign.test_job import plan, record

@@ -9,7 +9,7 @@ import pytest
 
 from mlstream.campaign.campaign import run_campaign
 from mlstream.campaign.search import Search
-from mlstream.records.run_files import load_run, load_selection
+from mlstream.records.run_record import load_run, load_selection
 from mlstream.records.schema import SCHEMA_VERSION
 from tests.mlstream.evaluation.streams import Online, make_stream
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlstream.records.run_files import save_card, save_run
+from mlstream.records.run_record import save_card, save_run
 from mlstream.reporting.report import report
 from tests.mlstream.records.detections import write_detections
 from tests.mlstream.records.run_records import make_card, make_run, write_campaign

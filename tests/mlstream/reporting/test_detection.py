@@ -8,7 +8,7 @@ import pytest
 
 from mlstream.plotting.alarms import AlarmLane, AlarmMark, DriftSpan, Timeline, alarm_figure, alarm_view
 from mlstream.records.detection_record import load_detections, save_detection
-from mlstream.records.run_files import save_card
+from mlstream.records.run_record import save_card
 from mlstream.reporting.detection import alarm_lanes, detection_headline, detection_part
 from mlstream.reporting.detection_tables import delay_table, detection_table, group_detections
 from mlstream.reporting.report import report

@@ -16,7 +16,7 @@ from mlstream.plotting.costs import cost_figure
 from mlstream.plotting.curves import curve_figure
 from mlstream.plotting.rank_diagrams import rank_figure
 from mlstream.plotting.transfer import transfer_figure
-from mlstream.records.run_files import load_runs
+from mlstream.records.run_record import load_runs
 from mlstream.reporting.figures import write_figures
 from tests.mlstream.records.run_records import SIZES, STRATEGIES, TASKS, make_run, write_campaign
 

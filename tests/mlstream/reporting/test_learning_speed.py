@@ -1,7 +1,7 @@
 """Learning speed and transition time are counted by hand on a curve of a few readings."""
 
 from mlstream.analysis.groups import group_runs
-from mlstream.records.run_record import Curve
+from mlstream.records.run_result import Curve
 from mlstream.reporting.learning_speed import speed_table
 from tests.mlstream.records.run_records import make_failed, make_run
 

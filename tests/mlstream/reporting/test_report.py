@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from mlstream.records.run_files import save_card, save_run
+from mlstream.records.run_record import save_card, save_run
 from mlstream.reporting.report import report
 from mlstream.streams.card_model import TermsCard
 from tests.mlstream.records.run_records import STRATEGIES, make_card, make_failed, make_run, write_campaign

@@ -7,8 +7,8 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from mlstream.records.run_files import save_card, save_run
-from mlstream.records.run_record import PhaseResources
+from mlstream.records.run_record import save_card, save_run
+from mlstream.records.run_result import PhaseResources
 from mlstream.reporting.report import report
 from tests.mlstream.plotting.plotly_checks import palettes
 from tests.mlstream.records.run_records import ORDER, STRATEGIES, make_card, make_run, write_campaign

@@ -13,6 +13,7 @@ from estimators.contract.prevalence import Prevalence
 from estimators.contract.targets import ClassTarget, LabelTarget
 from mlstream import Task
 from mlstream._support.old_names import MOVED
+from mlstream.records.run_result import Curve, LeftOut, PhaseResources, References, Resources, RunResult, Runs
 
 ALL = old_names.MOVED | MOVED
 # Any module that has moved and starts quickly, with a name that it defines.
@@ -45,6 +46,9 @@ CLASSES = {
     b"cestimators._targets\nClassTarget\n.": ClassTarget,
     b"cestimators._prevalence\nPrevalence\n.": Prevalence,
     b"cestimators._failed_calls\nDivergedError\n.": DivergedError,
+} | {
+    f"cmlstream.records.run_record\n{kind.__name__}\n.".encode(): kind
+    for kind in (Curve, LeftOut, PhaseResources, References, Resources, RunResult, Runs)
 }
 MAKE = b"ccopy_reg\n_reconstructor\n(c%s\nc__builtin__\nobject\nNtR(dV%s\nI3\nsb."
 INSTANCES = [("estimators._targets", LabelTarget, "width"), ("mlstream.stream", Task, "name")]

@@ -12,7 +12,17 @@ from typing import IO
 from mlstream._support.files import write_text_atomically
 from mlstream.records.checks import failures, require_consistent
 from mlstream.records.paths import Repetition, file_name, require_own_path, run_path
-from mlstream.records.run_result import RunResult, Runs
+from mlstream.records.run_result import (  # noqa: F401 - some are here for pickles and programs of version 0.1
+    Curve,
+    LeftOut,
+    PhaseResources,
+    References,
+    Resources,
+    RunResult,
+    Runs,
+    Score,
+    to_score,
+)
 from mlstream.records.schema import read_record, refusal
 from mlstream.records.selection_record import SelectionRecord
 from mlstream.streams.card_model import StreamCard

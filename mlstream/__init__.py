@@ -4,9 +4,9 @@ Names are imported when they are first used, so that ``mlstream --help`` starts 
 """
 
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from estimators.contract.lazy import attach
 from estimators.contract.old_names import OldNames as _OldNames
 from mlstream._support.old_names import MOVED as _MOVED
 from mlstream._support.version import __version__ as __version__
@@ -15,106 +15,72 @@ from mlstream._support.version import __version__ as __version__
 sys.meta_path.append(_OldNames(_MOVED))
 
 if TYPE_CHECKING:
-    from mlstream.campaign.campaign import run_campaign
-    from mlstream.campaign.config import load_config
-    from mlstream.campaign.detection import run_detections
-    from mlstream.campaign.search import Search
-    from mlstream.cards.terms import with_terms
-    from mlstream.data.datasets import fetch_dataset, iter_dataset, load_dataset
-    from mlstream.data.event_files import read_events, write_events
-    from mlstream.data.events import Events, TextColumn
-    from mlstream.data.registry import list_datasets
-    from mlstream.diagnosis.diagnosis import Diagnosis, diagnose
-    from mlstream.evaluation.detect import detect
-    from mlstream.evaluation.evaluate import evaluate
-    from mlstream.formats import load, save
-    from mlstream.generators import task_stream
-    from mlstream.interop.hub import upload
-    from mlstream.interop.mlflow import track
-    from mlstream.publishing.folder import publish, regenerate, verify
-    from mlstream.records.detection_record import Detection, Detections, load_detections
-    from mlstream.records.run_record import load_runs
-    from mlstream.records.run_result import RunResult, Runs
-    from mlstream.reporting.report import report
-    from mlstream.streams.card_model import StreamCard, load_card
-    from mlstream.streams.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
-
-_HOMES = {
-    "mlstream.streams.card_model": ("StreamCard", "load_card"),
-    "mlstream.cards.terms": ("with_terms",),
-    "mlstream.data.datasets": ("fetch_dataset", "iter_dataset", "load_dataset"),
-    "mlstream.data.event_files": ("read_events", "write_events"),
-    "mlstream.data.events": ("Events", "TextColumn"),
-    "mlstream.data.registry": ("list_datasets",),
-    "mlstream.diagnosis.diagnosis": ("Diagnosis", "diagnose"),
-    "mlstream.formats": ("load", "save"),
-    "mlstream.generators": ("task_stream",),
-    "mlstream.interop.hub": ("upload",),
-    "mlstream.campaign.campaign": ("run_campaign",),
-    "mlstream.campaign.config": ("load_config",),
-    "mlstream.campaign.detection": ("run_detections",),
-    "mlstream.evaluation.detect": ("detect",),
-    "mlstream.evaluation.evaluate": ("evaluate",),
-    "mlstream.reporting.report": ("report",),
-    "mlstream.records.detection_record": ("Detection", "Detections", "load_detections"),
-    "mlstream.records.run_record": ("load_runs",),
-    "mlstream.records.run_result": ("RunResult", "Runs"),
-    "mlstream.campaign.search": ("Search",),
-    "mlstream.interop.mlflow": ("track",),
-    "mlstream.publishing.folder": ("publish", "regenerate", "verify"),
-    "mlstream.streams.stream": ("Dataset", "EvaluationSet", "Experience", "Stream", "StreamParts", "Task"),
-}
-
-__all__ = [
-    "Dataset",
-    "Detection",
-    "Detections",
-    "Diagnosis",
-    "EvaluationSet",
-    "Events",
-    "Experience",
-    "RunResult",
-    "Runs",
-    "Search",
-    "Stream",
-    "StreamCard",
-    "StreamParts",
-    "Task",
-    "TextColumn",
-    "detect",
-    "diagnose",
-    "evaluate",
-    "fetch_dataset",
-    "iter_dataset",
-    "list_datasets",
-    "load",
-    "load_card",
-    "load_config",
-    "load_dataset",
-    "load_detections",
-    "load_runs",
-    "publish",
-    "read_events",
-    "regenerate",
-    "report",
-    "run_campaign",
-    "run_detections",
-    "save",
-    "task_stream",
-    "track",
-    "upload",
-    "verify",
-    "with_terms",
-    "write_events",
-]
-
-
-def __getattr__(name: str) -> object:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(home), name)
-    raise AttributeError(f"module 'mlstream' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+    from mlstream.campaign.campaign import run_campaign as run_campaign
+    from mlstream.campaign.config import load_config as load_config
+    from mlstream.campaign.detection import run_detections as run_detections
+    from mlstream.campaign.search import Search as Search
+    from mlstream.cards.terms import with_terms as with_terms
+    from mlstream.data.datasets import fetch_dataset as fetch_dataset
+    from mlstream.data.datasets import iter_dataset as iter_dataset
+    from mlstream.data.datasets import load_dataset as load_dataset
+    from mlstream.data.event_files import read_events as read_events
+    from mlstream.data.event_files import write_events as write_events
+    from mlstream.data.events import Events as Events
+    from mlstream.data.events import TextColumn as TextColumn
+    from mlstream.data.registry import list_datasets as list_datasets
+    from mlstream.diagnosis.diagnosis import Diagnosis as Diagnosis
+    from mlstream.diagnosis.diagnosis import diagnose as diagnose
+    from mlstream.evaluation.detect import detect as detect
+    from mlstream.evaluation.evaluate import evaluate as evaluate
+    from mlstream.formats import load as load
+    from mlstream.formats import save as save
+    from mlstream.generators import task_stream as task_stream
+    from mlstream.interop.hub import upload as upload
+    from mlstream.interop.mlflow import track as track
+    from mlstream.publishing.folder import publish as publish
+    from mlstream.publishing.folder import regenerate as regenerate
+    from mlstream.publishing.folder import verify as verify
+    from mlstream.records.detection_record import Detection as Detection
+    from mlstream.records.detection_record import Detections as Detections
+    from mlstream.records.detection_record import load_detections as load_detections
+    from mlstream.records.run_record import load_runs as load_runs
+    from mlstream.records.run_result import RunResult as RunResult
+    from mlstream.records.run_result import Runs as Runs
+    from mlstream.reporting.report import report as report
+    from mlstream.streams.card_model import StreamCard as StreamCard
+    from mlstream.streams.card_model import load_card as load_card
+    from mlstream.streams.stream import Dataset as Dataset
+    from mlstream.streams.stream import EvaluationSet as EvaluationSet
+    from mlstream.streams.stream import Experience as Experience
+    from mlstream.streams.stream import Stream as Stream
+    from mlstream.streams.stream import StreamParts as StreamParts
+    from mlstream.streams.stream import Task as Task
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "mlstream.campaign.campaign": ["run_campaign"],
+            "mlstream.campaign.config": ["load_config"],
+            "mlstream.campaign.detection": ["run_detections"],
+            "mlstream.campaign.search": ["Search"],
+            "mlstream.cards.terms": ["with_terms"],
+            "mlstream.data.datasets": ["fetch_dataset", "iter_dataset", "load_dataset"],
+            "mlstream.data.event_files": ["read_events", "write_events"],
+            "mlstream.data.events": ["Events", "TextColumn"],
+            "mlstream.data.registry": ["list_datasets"],
+            "mlstream.diagnosis.diagnosis": ["Diagnosis", "diagnose"],
+            "mlstream.evaluation.detect": ["detect"],
+            "mlstream.evaluation.evaluate": ["evaluate"],
+            "mlstream.formats": ["load", "save"],
+            "mlstream.generators": ["task_stream"],
+            "mlstream.interop.hub": ["upload"],
+            "mlstream.interop.mlflow": ["track"],
+            "mlstream.publishing.folder": ["publish", "regenerate", "verify"],
+            "mlstream.records.detection_record": ["Detection", "Detections", "load_detections"],
+            "mlstream.records.run_record": ["load_runs"],
+            "mlstream.records.run_result": ["RunResult", "Runs"],
+            "mlstream.reporting.report": ["report"],
+            "mlstream.streams.card_model": ["StreamCard", "load_card"],
+            "mlstream.streams.stream": ["Dataset", "EvaluationSet", "Experience", "Stream", "StreamParts", "Task"],
+        },
+    )

@@ -175,9 +175,12 @@ def test_internal_names_with_numpydoc_sections(count):
         def plain():
             'Notes are no section.'
     """.replace("DOC", r"Do this.\n\nReturns\n-------\nint")
-    face = "from metrics.a import shown as public, Shown\n\n__all__ = ['Shown', 'public']\n"
-    # inner, hidden, _inherited and _helper
-    assert count({"metrics/__init__.py": face, "metrics/a.py": code})["internal names with numpydoc sections"] == 4
+    listed = "from metrics.a import shown as public, Shown\n\n__all__ = ['Shown', 'public']\n"
+    lazy = "if TYPE_CHECKING:\n    from metrics.a import shown as shown, Shown as Shown\n"
+    for face in (listed, lazy):
+        figures = count({"metrics/__init__.py": face, "metrics/a.py": code})
+        # inner, hidden, _inherited and _helper
+        assert figures["internal names with numpydoc sections"] == 4
 
 
 def test_the_table_compares_with_the_last_release_and_limits_fail(count, tmp_path, capsys, monkeypatch):

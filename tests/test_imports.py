@@ -1,8 +1,11 @@
 """Every public name can be imported, as often as one likes, and no folder takes the name of a function."""
 
+import ast
 import importlib
 import pkgutil
 import re
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +20,8 @@ from tests.pages import pages
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = [metrics, estimators, mlstream]
+# They import their public names when they are first used.
+LAZY = ["estimators", "mlstream", "mlstream.challenge", "mlstream.generators", "mlstream.interop"]
 # Their names need PyTorch, which the checks of other versions leave out.
 LEFT_OUT = set() if find_spec("torch") else {"mlstream.interop", "mlstream.interop.torch"}
 IMPORT = re.compile(r"^(?:>>> |\.\.\. |   )*(?:from ([\w.]+) import \(?([\w, ]+)|import ([\w.]+))", re.MULTILINE)
@@ -71,3 +76,56 @@ def test_no_folder_bears_the_name_of_a_public_function():
     for package in PACKAGES:
         folders = {name for name in modules(package) if hasattr(importlib.import_module(name), "__path__")}
         assert not {name for name in package.__all__ if f"{package.__name__}.{name}" in folders}
+
+
+def exports(module: str) -> dict[str, str]:
+    """Return the public names that type checkers read in a module, and where each is imported from."""
+    found = {}
+    for node in ast.walk(ast.parse(Path(find_spec(module).origin).read_text(encoding="utf-8"))):
+        for alias in node.names if isinstance(node, ast.ImportFrom) else []:
+            if alias.name == "*":
+                found |= exports(node.module)
+            elif alias.asname == alias.name and not alias.name.startswith("_"):
+                found[alias.name] = node.module
+    return found
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_type_checkers_find_each_name_where_python_does(name):
+    package, shown = importlib.import_module(name), exports(name)
+    assert sorted(shown) == package.__all__ == dir(package)
+
+    def check(public):
+        assert getattr(package, public) is getattr(importlib.import_module(shown[public]), public)
+
+    check_all([] if name in LEFT_OUT else shown, check)
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_a_name_that_is_not_public_is_refused(name):
+    with pytest.raises(AttributeError, match=f"^module '{name}' has no attribute 'Typo'$"):
+        importlib.import_module(name).Typo  # noqa: B018
+
+
+# mypy reads our packages and those that they import, in half a minute.
+@pytest.mark.slow
+def test_a_strict_type_checker_accepts_public_names_only(tmp_path):
+    public = [(name, each) for name in LAZY for each in importlib.import_module(name).__all__]
+    program = [
+        *(f"from {name} import {each} as name_{place}" for place, (name, each) in enumerate(public)),
+        "from estimators import *",
+        "from mlstream import Typo",
+        "reveal_type(PrevalenceClassifier())",
+    ]
+    (tmp_path / "program.py").write_text("\n".join(program))
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "program.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert re.findall(r": (error|note): (.*)", done.stdout) == [
+        ("error", 'Module "mlstream" has no attribute "Typo"  [attr-defined]'),
+        ("note", 'Revealed type is "estimators.baselines.PrevalenceClassifier"'),
+    ], done.stdout + done.stderr

@@ -201,7 +201,7 @@ def internal_with_sections(house: House) -> Iterator[str]:
             place = origin
         return place
 
-    exported = {follow((name, each)) for name, module in house.modules.items() for each in _names_of_all(module)}
+    exported = {follow((name, each)) for name, module in house.modules.items() for each in _public_names(module)}
     lineages = list(exported)
     for place in lineages:
         bases = getattr(nodes.get(place), "bases", [])
@@ -227,9 +227,14 @@ def _origins(house: House) -> dict[_Place, _Place]:
     }
 
 
-def _names_of_all(module: Module) -> list[str]:
+def _public_names(module: Module) -> list[str]:
+    """Return the names of `__all__`, and those imported as ``name as name``, which exports them."""
     lists = [node for node in module.tree.body if isinstance(node, ast.Assign) and _name(node.targets[0]) == "__all__"]
-    return [part.value for node in lists for part in ast.walk(node) if isinstance(part, ast.Constant)]
+    aliases = [alias for node in module.nodes if isinstance(node, ast.ImportFrom) for alias in node.names]
+    return [
+        *(part.value for node in lists for part in ast.walk(node) if isinstance(part, ast.Constant)),
+        *(alias.name for alias in aliases if alias.asname == alias.name),
+    ]
 
 
 def _with_sections(node: _Definition, place: str, *, public: bool, methods: bool) -> Iterator[str]:

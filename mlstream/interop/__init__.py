@@ -3,29 +3,21 @@
 The conversions are imported when they are first used, because PyTorch is optional.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from estimators.contract.lazy import attach
+
 if TYPE_CHECKING:
-    from mlstream.interop.datasets import from_datasets
-    from mlstream.interop.river import to_river
-    from mlstream.interop.torch import to_avalanche, to_torch
-
-_MODULES = {
-    "from_datasets": "mlstream.interop.datasets",
-    "to_avalanche": "mlstream.interop.torch",
-    "to_river": "mlstream.interop.river",
-    "to_torch": "mlstream.interop.torch",
-}
-
-__all__ = ["from_datasets", "to_avalanche", "to_river", "to_torch"]
-
-
-def __getattr__(name: str) -> object:
-    if name in _MODULES:
-        return getattr(import_module(_MODULES[name]), name)
-    raise AttributeError(f"module 'mlstream.interop' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+    from mlstream.interop.datasets import from_datasets as from_datasets
+    from mlstream.interop.river import to_river as to_river
+    from mlstream.interop.torch import to_avalanche as to_avalanche
+    from mlstream.interop.torch import to_torch as to_torch
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "mlstream.interop.datasets": ["from_datasets"],
+            "mlstream.interop.river": ["to_river"],
+            "mlstream.interop.torch": ["to_avalanche", "to_torch"],
+        },
+    )

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
-from narwhals.dependencies import is_into_dataframe, is_pandas_dataframe, is_polars_lazyframe
-from narwhals.typing import IntoDataFrame, IntoSeries
 from scipy import sparse
 
 if TYPE_CHECKING:
+    import narwhals as nw
     import pandas as pd
+    from narwhals.typing import IntoDataFrame, IntoSeries
 
-Frame: TypeAlias = IntoDataFrame
-Column: TypeAlias = nw.Series[Any]
+# narwhals takes 20 ms to import: whoever brings no frame does without it.
+Frame: TypeAlias = "IntoDataFrame"
+Column: TypeAlias = "nw.Series[Any]"
 
 
 def is_frame(value: object) -> TypeGuard[Frame]:
@@ -28,6 +28,8 @@ def is_frame(value: object) -> TypeGuard[Frame]:
     # Looked up on the class: a lazy frame computes its columns.
     if not hasattr(type(value), "columns"):
         return False
+    from narwhals.dependencies import is_into_dataframe, is_polars_lazyframe
+
     if is_polars_lazyframe(value):
         raise ValueError("A frame must be in memory. Got a lazy one instead; pass frame.collect().")
     return is_into_dataframe(value)
@@ -58,6 +60,8 @@ def take_columns(frame: Frame, indices: Sequence[int]) -> Frame:
 
 def join_columns(frame: Frame, other: Frame | IntoSeries) -> Frame:
     """Put the columns of a frame and of another frame, or a series, of the same library side by side."""
+    import narwhals as nw
+
     right = nw.from_native(other, eager_only=True, allow_series=True)
     right = right.to_frame() if isinstance(right, nw.Series) else right
     joined: Frame = nw.concat([_open(frame), right], how="horizontal").to_native()
@@ -84,6 +88,8 @@ def read_numbers(frame: Frame, what: str, way_out: str) -> npt.NDArray[np.floati
 
 def is_sparse(frame: Frame) -> TypeGuard[pd.DataFrame]:
     """Return whether most columns are sparse columns of pandas, and the others numbers or booleans."""
+    from narwhals.dependencies import is_pandas_dataframe
+
     if not is_pandas_dataframe(frame):
         return False
     others = [place for place, dtype in enumerate(frame.dtypes) if not _is_sparse_type(dtype)]
@@ -108,6 +114,8 @@ def read_sparse(frame: pd.DataFrame) -> sparse.csr_array:
 
 def is_of_float32(frame: Frame) -> bool:
     """Return whether all columns are float32, dense or sparse."""
+    import narwhals as nw
+
     # A sparse column of pandas has no type of narwhals.
     kinds = {
         str(column.to_native().dtype.subtype) if column.dtype == nw.Unknown else str(column.dtype).lower()
@@ -159,6 +167,8 @@ def _is_sparse_type(dtype: object) -> bool:
 
 def _to_floats(column: Column) -> npt.NDArray[np.floating] | None:
     """Return numbers and booleans as floats, missing ones as NaN; None for anything else."""
+    import narwhals as nw
+
     if column.dtype == nw.Float32:
         return np.asarray(column.to_numpy())
     # Sparse columns of pandas are of no type that narwhals knows.
@@ -171,6 +181,8 @@ def _to_floats(column: Column) -> npt.NDArray[np.floating] | None:
 
 
 def _open(frame: Frame) -> nw.DataFrame[Frame]:
+    import narwhals as nw
+
     names = list(frame.columns)
     try:
         return nw.from_native(frame, eager_only=True)

@@ -16,11 +16,11 @@ from mlstream.streams import array_likes, label_values
 from mlstream.streams.card_model import ReadingCard, StreamCard, summarise
 from mlstream.streams.frames import Frame, make_table
 from mlstream.streams.summaries import describe_shape, label_shares, list_facts
-from mlstream.streams.tables.frame_tables import read_frame
-from mlstream.streams.tables.labels import LabelRule
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from mlstream.streams.tables.labels import LabelRule
 
 Features: TypeAlias = array_likes.Features
 Indicator: TypeAlias = label_values.Indicator
@@ -150,6 +150,9 @@ class Dataset:
         >>> table.feature_names, table.Y.tolist()
         (('age',), [[1.0, 1.0], [0.0, nan]])
         """
+        # Few tables come from frames, and what reads them takes 30 ms to import.
+        from mlstream.streams.tables.frame_tables import read_frame
+
         return cls(**read_frame(frame, labels, name, missing, categories)._asdict())
 
     def to_frame(self) -> pd.DataFrame:

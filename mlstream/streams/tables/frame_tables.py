@@ -6,13 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 from scipy import sparse
 
 from mlstream._support.content import FormatError, show
 from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.frames import (
+    Column as FrameColumn,
+)
 from mlstream.streams.frames import (
     Frame,
     column_names,
@@ -94,7 +96,7 @@ def tabulate_sparse(frame: Any, title: str) -> Table:
     return Table(Path(title), columns, cells, np.arange(1, cells.shape[0] + 1), unit="row")
 
 
-def _require_cells(column: nw.Series[Any], title: str) -> None:
+def _require_cells(column: FrameColumn, title: str) -> None:
     """Refuse columns that are neither numbers nor words, and that NumPy has no type for."""
     kind = str(column.dtype).partition("(")[0].lower()
     if column.dtype.is_nested() or kind in {"binary", "time"}:

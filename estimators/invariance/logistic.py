@@ -249,9 +249,6 @@ class InvariantLogisticClassifier(StreamClassifier):
             self._join_waiting()
             self._solve()
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     def _infer(self, X: Features) -> tuple[Array, Array]:
         z = self._log_odds(X)
         return z > 0, expit(z)

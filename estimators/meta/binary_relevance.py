@@ -161,9 +161,6 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
     def _infer_each(self, X: Features) -> Prediction:
         return infer_each(self.estimator, self._infer, X)
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     # ------------------------------------------------------------------ parts
     def _codes(self, Y: Array, mask: Mask | None, weight: Array | None) -> tuple[Array, Array | bool]:
         """Return the code of each label in each row (0, 1 or `SKIP`), and which labels have started before it."""

@@ -161,9 +161,6 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
     def _infer_each(self, X: Features) -> Prediction:
         return infer_each(self.estimator, self._infer, X)
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     # ------------------------------------------------------------------ parts
     def _check_size(self, n_chains: int) -> None:
         """Refuse chains of trees that are too large before they are made; trees grow in proportion to their width."""

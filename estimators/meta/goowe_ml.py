@@ -176,9 +176,6 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
     def _infer_each(self, X: Features) -> tuple[Array, Array]:
         return self._answer(_combined(self.estimators_, self.weights_, X, self._width, each=True))
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     # ------------------------------------------------------------------- parts
     def _check_model(self) -> None:
         if not isinstance(self._model, StreamClassifier):

@@ -156,9 +156,6 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
     def _infer_each(self, X: Features) -> Prediction:
         return infer_each(self.estimator, self._infer, X)
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     # ------------------------------------------------------------------ parts
     def _test_then_train(self, X: Features, Y: Array) -> tuple[Array, Array]:
         """Predict a row at the first of its learning steps, and learn one row, or none, at each step."""

@@ -68,9 +68,6 @@ class TreeClassifier(StreamClassifier):
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self._decide(self.bank_.predict(X))
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     # ------------------------------------------------------------------ parts
     def _decide(self, votes: Array) -> tuple[Array, Array]:
         if self._target.multilabel:

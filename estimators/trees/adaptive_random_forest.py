@@ -222,9 +222,6 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self._decide(self.forest_.predict(X))
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     # ------------------------------------------------------------------ parts
     def _counters(self, name: str) -> Array:
         with lock_of(self):

@@ -142,9 +142,6 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
             multilabel_learning.predict(self.tree_, dense(X[rows]), votes[rows])
         return _decided(votes)
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     # ------------------------------------------------------------------ parts
     def _run(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, votes: Array) -> None:
         codes, params = codes_of(Y, mask), check_tree_params(self)

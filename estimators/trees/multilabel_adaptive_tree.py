@@ -188,9 +188,6 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
             predict(self.tree_, dense(X[rows]), params, scratch, votes[rows])
         return _decided(votes)
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     # ------------------------------------------------------------------ parts
     def _run(self, X: Features, Y: Array, weight: Array | None, votes: Array) -> None:
         params, scratch, weights = self._params(), self._scratch(), NO_WEIGHTS if weight is None else weight

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,6 @@ from metrics._validation import check_finite, check_number
 from metrics.counts import label_counts
 
 T = TypeVar("T")
-LocalLoss: TypeAlias = Callable[[float, float], float]
 
 
 def pragma(
@@ -24,7 +23,7 @@ def pragma(
     importance: float | Mapping[Any, float] = 1.0,
     compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
     labels: Collection[Hashable] | None = None,
-    local: LocalLoss | None = None,
+    local: Callable[[float, float], float] | None = None,
     label_mask: ArrayLike | None = None,
 ) -> float:
     """Weight recall and precision of each class by the preferences of a user; lower is better.

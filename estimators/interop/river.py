@@ -92,9 +92,7 @@ class RiverClassifier(StreamClassifier):
         kind = bridges.model_kind(self.model)
         if kind == "classes" and (self._target.multilabel or self.n_labels_ == 1):
             kind = "column"
-        require_choice(self.start, "start", ("first-row", "first-positive"))
-        if self.start == "first-positive" and kind == "labels":
-            raise ValueError("start must be 'first-row' for a model of all labels. Got 'first-positive' instead.")
+        self._check_start(kind)
         copies = [
             bridges.untrained(self.model, seed) for seed in self._seeds(self.n_labels_ if kind == "column" else 1)
         ]
@@ -163,6 +161,11 @@ class RiverClassifier(StreamClassifier):
         for begin in range(0, len(X), BLOCK):
             for values in X[begin : begin + BLOCK].tolist():
                 yield dict(zip(names, values, strict=True))
+
+    def _check_start(self, kind: str) -> None:
+        require_choice(self.start, "start", ("first-row", "first-positive"))
+        if self.start == "first-positive" and kind == "labels":
+            raise ValueError("start must be 'first-row' for a model of all labels. Got 'first-positive' instead.")
 
     def _check_known(self, Y: Array) -> None:
         from estimators.interop import _river_bridges as bridges

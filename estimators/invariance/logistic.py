@@ -1,6 +1,5 @@
 """Logistic regression whose risks are alike in every environment: IRM, V-REx and group DRO."""
 
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -12,6 +11,7 @@ from estimators._typing import Array, Classes, MaskLike, MatrixLike, RandomState
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.batching import blocks, dense
 from estimators.contract.blas_threads import one_thread
+from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.validation import Features, is_sparse
 from estimators.invariance._kept_rows import KeptRows, join, random_priority, sample
 from estimators.invariance._objectives import Problem, fit_label
@@ -380,7 +380,7 @@ def _in_order(environment: Array) -> tuple[list[Any], Array]:
 
 def _check_parameters(learner: InvariantLogisticClassifier) -> None:
     require_choice(learner.penalty, "penalty", get_args(Penalty))
-    rules: dict[str, tuple[type, Callable[[Any], bool], str]] = {
+    rules: dict[str, Rule] = {
         "strength": (Real, lambda value: value >= 0, "a number, at least 0"),
         "group_step": (Real, lambda value: value >= 0, "a number, at least 0"),
         "l2": (Real, lambda value: value > 0, "a positive number"),
@@ -388,9 +388,6 @@ def _check_parameters(learner: InvariantLogisticClassifier) -> None:
         "memory": (Integral, lambda value: value >= 1, "a whole number, at least 1, or None for all rows"),
         "refresh": (Real, lambda value: 0 < value <= 1, "a number above 0, at most 1"),
     }
-    for name, (kind, fits, rule) in rules.items():
-        value = getattr(learner, name)
-        if name == "memory" and value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, kind) or not fits(value) or value == np.inf:
-            raise ValueError(f"{name} must be {rule}. Got {value!r} instead.")
+    if learner.memory is None:
+        del rules["memory"]
+    check_rules(vars(learner), rules)

@@ -356,7 +356,11 @@ class NearestRowClassifier(_Baseline):
         self.on_new_labels = on_new_labels
 
     def _start(self) -> None:
-        _check_nearest_row(self)
+        if self.window is not None:
+            require_integer(self.window, "window", 1)
+        require_choice(self.metric, "metric", ("euclidean", "cosine"))
+        if self.zero_similarity not in {0, 1}:
+            raise ValueError(f"zero_similarity must be 0 or 1. Got {self.zero_similarity!r} instead.")
         self._rows: DenseWindow | SparseWindow | None = None
         self._labels = Tail(np.empty((0, self.n_labels_), np.uint8))
 
@@ -419,11 +423,3 @@ class NearestRowClassifier(_Baseline):
 def _shares(counts: Array) -> Array:
     rows, positives = counts[..., 0, :], counts[..., 1, :]
     return np.divide(positives, rows, out=np.zeros_like(positives), where=rows > 0)
-
-
-def _check_nearest_row(estimator: NearestRowClassifier) -> None:
-    if estimator.window is not None:
-        require_integer(estimator.window, "window", 1)
-    require_choice(estimator.metric, "metric", ("euclidean", "cosine"))
-    if estimator.zero_similarity not in {0, 1}:
-        raise ValueError(f"zero_similarity must be 0 or 1. Got {estimator.zero_similarity!r} instead.")

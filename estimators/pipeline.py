@@ -5,12 +5,9 @@ from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, Tags, get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, Classes, MaskLike, MatrixLike, RowValues
 from estimators.contract.base import Mask, StreamClassifier
@@ -18,7 +15,7 @@ from estimators.contract.composition import Composition
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels, grown
 from estimators.contract.targets import ClassTarget, as_table
-from estimators.contract.validation import Features, is_sparse
+from estimators.contract.validation import Features, is_fitted, stack_rows
 
 
 class StreamPipeline(Composition, StreamClassifier):
@@ -204,7 +201,8 @@ class StreamPipeline(Composition, StreamClassifier):
         self._has_begun = not any(self._learns)
         if self._has_begun:
             blank = self._transform(np.zeros((1, self.n_features_in_)))
-            self._last.begin(blank, self._blank_target(), self._announced())
+            shape = (1, self.n_labels_) if self._target.multilabel else 1
+            self._last.begin(blank, np.zeros(shape, dtype=np.int64), self._announced())
 
     def _can_grow(self) -> bool:
         return bool(self._given_last._can_grow())
@@ -227,7 +225,9 @@ class StreamPipeline(Composition, StreamClassifier):
                 return
         # Copies, so that an error in the last step leaves the transformers as they were.
         transformers = deepcopy(self.steps_[:-1])
-        Z = _join([self._learn_row(transformers, X[i : i + 1]) for i in range(len(Y))]) if any(self._learns) else None
+        Z = None
+        if any(self._learns):
+            Z = stack_rows([self._learn_row(transformers, X[i : i + 1]) for i in range(len(Y))])
         classes = None if self._has_begun else self._announced()
         self._last.partial_fit(
             self._transform(X) if Z is None else Z,
@@ -306,9 +306,6 @@ class StreamPipeline(Composition, StreamClassifier):
     def _announced(self) -> Classes:
         return self.n_labels_ if self._target.multilabel else np.arange(len(self.classes_))
 
-    def _blank_target(self) -> Array:
-        return np.zeros((1, self.n_labels_) if self._target.multilabel else 1, dtype=np.int64)
-
     def _check_steps(self) -> None:
         self._validate_names([name for name, _ in self.steps])
         name, last = self.steps[-1]
@@ -335,23 +332,9 @@ def _learns(name: str, transformer: object) -> bool:
         raise TypeError(f"Step {name!r} must have `transform`. Got a {type(transformer).__name__} instead.")
     if hasattr(transformer, "partial_fit"):
         return True
-    if get_tags(transformer).requires_fit and not _is_fitted(transformer):
+    if get_tags(transformer).requires_fit and not is_fitted(transformer):
         raise TypeError(
             f"Step {name!r} must have `partial_fit`, need no fitting, or be fitted and frozen "
             f"(sklearn.frozen.FrozenEstimator). Got a {type(transformer).__name__} instead."
         )
     return False
-
-
-def _is_fitted(transformer: object) -> bool:
-    try:
-        check_is_fitted(transformer)
-    except NotFittedError:
-        return False
-    return True
-
-
-def _join(rows: Sequence[Features]) -> Features:
-    if any(is_sparse(row) for row in rows):
-        return sparse.csr_array(sparse.vstack([sparse.csr_array(row) for row in rows]))
-    return np.concatenate([np.asarray(row) for row in rows])

@@ -173,7 +173,6 @@ def _around(meta: str, name: str) -> Build:
     return lambda **parameters: _of(meta, estimator=_of(name)(**parameters))()
 
 
-_linear = _of("OnlineNeuralClassifier")
 _targeted = _of("OnlineNeuralClassifier", targeted_loss="signature")
 _hidden = _of("OnlineNeuralClassifier", targeted_loss="signature", hidden_units=200)
 
@@ -219,7 +218,7 @@ def _stack() -> StreamClassifier:
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
-        "NN": Strategy("Online linear network.", _linear, (_RATES,)),
+        "NN": Strategy("Online linear network.", _of("OnlineNeuralClassifier"), (_RATES,)),
         "NN_TL": Strategy("Online linear network; its loss covers the labels of the task.", _targeted, (_RATES,)),
         "NN_TLH": Strategy("NN_TL with a hidden layer.", _hidden, (_HIDDEN,)),
         "NN_TLH_sampling": Strategy(

@@ -23,13 +23,10 @@ def _downwards(parents: Mapping[int, int]) -> list[int]:
         label = child
         while label not in ordered and label in parents:
             if label in path:
-                _refuse_circle(list(path), label)
+                before = list(path)
+                circle = " -> ".join(map(str, [*before[before.index(label) :], label]))
+                raise ValueError(f"parents must not go round in a circle. Got {circle} instead.")
             path[label] = None
             label = parents[label]
         ordered.update(dict.fromkeys(reversed(path)))
     return list(ordered)
-
-
-def _refuse_circle(path: list[int], label: int) -> None:
-    circle = [*path[path.index(label) :], label]
-    raise ValueError(f"parents must not go round in a circle. Got {' -> '.join(map(str, circle))} instead.")

@@ -45,7 +45,9 @@ def _parts(y_true: LabelMatrix, y_pred: LabelMatrix, label_mask: ArrayLike | Non
     prediction = check_indicator(y_pred, "y_pred")
     check_same_shape(truth, prediction, "y_pred")
     if isinstance(truth, sparse.csr_array) and isinstance(prediction, sparse.csr_array):
-        yield _sparse_part(_keep(truth, mask), _keep(prediction, mask), mask, axis)
+        truth, prediction = _keep(truth, mask), _keep(prediction, mask)
+        both, true, pred = (_ones(csr, axis) for csr in (truth.multiply(prediction).tocsr(), truth, prediction))
+        yield Overlap(both, true, pred, _counted(mask, truth.shape, axis))
     else:
         yield from _dense_parts(truth, prediction, mask, axis)
 
@@ -58,13 +60,6 @@ def _dense_parts(truth: Indicator, prediction: Indicator, mask: Mask, axis: Axis
         if m is not None:
             t, p = t & m, p & m
         yield Overlap(count(t & p), count(t), count(p), _counted(m, t.shape, axis))
-
-
-def _sparse_part(
-    truth: "sparse.csr_array[Any]", prediction: "sparse.csr_array[Any]", mask: Mask, axis: Axis
-) -> Overlap:
-    both, true, pred = (_ones(csr, axis) for csr in (truth.multiply(prediction).tocsr(), truth, prediction))
-    return Overlap(both, true, pred, _counted(mask, truth.shape, axis))
 
 
 def _counted(mask: Mask, shape: tuple[int, ...], axis: Axis) -> NDArray[np.int64]:

@@ -126,13 +126,8 @@ def rank(true: NDArray[np.uint8], scores: NDArray[np.floating]) -> Ranking:
     last = ranked_scores[:, :-1] != ranked_scores[:, 1:]
     if last.all():
         return Ranking(ranked_true, np.arange(1, n_labels + 1)[None, :], n_relevant)
-    ends = _tie_ends(last)
+    # for each place, the last place of its run of equal scores
+    ends = np.full((n_rows, n_labels), n_labels - 1)
+    ends[:, :-1] = np.where(last, np.arange(n_labels - 1), n_labels - 1)
+    ends = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
     return Ranking(ranked_true, ends + 1, np.take_along_axis(n_relevant, ends, axis=1))
-
-
-def _tie_ends(last: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Find, for each place, the last place of its run of equal scores."""
-    n_rows, n_places = last.shape
-    ends = np.full((n_rows, n_places + 1), n_places)
-    ends[:, :-1] = np.where(last, np.arange(n_places), n_places)
-    return np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]

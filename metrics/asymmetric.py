@@ -1,7 +1,8 @@
 """PRAGMA: recall and precision of each class, weighted by the preferences of a user."""
 
+import math
 from collections.abc import Callable, Collection, Hashable, Mapping
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +14,6 @@ from metrics._validation import check_finite, check_number
 from metrics.counts import label_counts
 
 T = TypeVar("T")
-LocalLoss: TypeAlias = Callable[[float, float], float]
 
 
 def pragma(
@@ -23,7 +23,7 @@ def pragma(
     importance: float | Mapping[Any, float] = 1.0,
     compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
     labels: Collection[Hashable] | None = None,
-    local: LocalLoss | None = None,
+    local: Callable[[float, float], float] | None = None,
     label_mask: ArrayLike | None = None,
 ) -> float:
     """Weight recall and precision of each class by the preferences of a user; lower is better.
@@ -78,9 +78,17 @@ def pragma(
     theta = _per_class(importance, "importance", _check_importance)
     plane = _per_class(compromise, "compromise", _plane_of)
     classes, recall, precision = _rates(y_true, y_pred, label_mask)
+    wanted = set(classes if labels is None else labels)
     total = weight = 0.0
-    for name, r, p in _taking_part(classes, recall, precision, labels):
-        loss = _plane_loss(plane(name), r, p) if local is None else check_number(local(r, p), "local(r, p)")
+    for name, r, p in zip(classes, recall.tolist(), precision.tolist(), strict=True):
+        if name not in wanted or math.isnan(r):
+            continue
+        if local is None:
+            # 1 + alpha r + beta p, written so that rounding cannot leave [0, 1]
+            alpha, beta = plane(name)
+            loss = min(1.0, -alpha * (1.0 - r) - beta * (1.0 - p))
+        else:
+            loss = check_number(local(r, p), "local(r, p)")
         total += theta(name) * loss
         weight += theta(name)
     return total / weight if weight else float("nan")
@@ -129,11 +137,6 @@ def pragma_plane(x: float, y: float) -> tuple[float, float]:
     return -(1.0 - x) / span, -(1.0 - y) / span
 
 
-def _plane_loss(plane: tuple[float, float], recall: float, precision: float) -> float:
-    # 1 + alpha r + beta p, written so that rounding cannot leave [0, 1]
-    return min(1.0, -plane[0] * (1.0 - recall) - plane[1] * (1.0 - precision))
-
-
 def _rates(
     y_true: LabelMatrix, y_pred: LabelMatrix, label_mask: ArrayLike | None
 ) -> tuple[list[Hashable], Floats, Floats]:
@@ -166,14 +169,6 @@ def _class_counts(y_true: Array, y_pred: Array) -> tuple[list[Hashable], Array, 
     true, pred = codes[: len(y_true)], codes[len(y_true) :]
     n_true, n_pred = (np.bincount(side, minlength=len(classes)) for side in (true, pred))
     return classes.tolist(), np.bincount(true[true == pred], minlength=len(classes)), n_true, n_pred
-
-
-def _taking_part(
-    classes: list[Hashable], recall: Floats, precision: Floats, labels: Collection[Hashable] | None
-) -> list[tuple[Hashable, float, float]]:
-    wanted = set(classes if labels is None else labels)
-    rates = zip(classes, recall.tolist(), precision.tolist(), strict=True)
-    return [(name, r, p) for name, r, p in rates if name in wanted and not np.isnan(r)]
 
 
 def _per_class(value: object, option: str, check: Callable[[Any, str], T]) -> Callable[[Hashable], T]:

@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics._typing import Floats
 from metrics._validation import check_number
 
 
@@ -74,7 +73,14 @@ def bayesian_signed_rank(
     rope = check_number(rope, "rope", low=0.0)
     if n_draws < 1:
         raise ValueError(f"n_draws must be at least 1. Got {n_draws!r} instead.")
-    differences = np.concatenate([[0.0], _check_pair(first, second)])
+    one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if one.ndim != 1 or one.shape != two.shape or not one.size:
+        raise ValueError(
+            f"first and second must be 1-D, of one length. Got shapes {one.shape} and {two.shape} instead."
+        )
+    differences = np.concatenate([[0.0], one - two])
+    if not np.isfinite(differences).all():
+        raise ValueError("first and second must be finite. Got a NaN or infinite difference instead.")
     pair_means = (differences[:, None] + differences) / 2
     prior = np.concatenate([[0.5], np.ones(len(differences) - 1)])
     weights = np.random.default_rng(seed).dirichlet(prior, size=n_draws)
@@ -83,15 +89,3 @@ def bayesian_signed_rank(
     mass = np.stack([np.einsum("ni,ni->n", weights @ pairs.astype(np.float64), weights) for pairs in outcomes], axis=1)
     n_won = np.bincount(mass.argmax(axis=1), minlength=3)
     return BayesianComparison(*(n_won / n_draws).tolist())
-
-
-def _check_pair(first: ArrayLike, second: ArrayLike) -> Floats:
-    one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if one.ndim != 1 or one.shape != two.shape or not one.size:
-        raise ValueError(
-            f"first and second must be 1-D, of one length. Got shapes {one.shape} and {two.shape} instead."
-        )
-    differences = one - two
-    if not np.isfinite(differences).all():
-        raise ValueError("first and second must be finite. Got a NaN or infinite difference instead.")
-    return differences

@@ -161,11 +161,6 @@ def windowed_counts(stacked: LabelCounts, n_chunks: int) -> LabelCounts:
     if n_chunks < 1:
         raise ValueError(f"n_chunks must be at least 1. Got {n_chunks!r} instead.")
     cumulative = cumulative_counts(stacked)
-    left = (_shift_down(part, n_chunks) for part in (cumulative.tp, cumulative.fp, cumulative.fn, cumulative.tn))
+    parts = cumulative.tp, cumulative.fp, cumulative.fn, cumulative.tn
+    left = (np.concatenate([np.zeros_like(part[:n_chunks]), part[:-n_chunks]]) for part in parts)
     return cumulative - LabelCounts(*left)
-
-
-def _shift_down(part: NDArray[np.int64], n_rows: int) -> NDArray[np.int64]:
-    shifted = np.zeros_like(part)
-    shifted[n_rows:] = part[:-n_rows]
-    return shifted

@@ -8,14 +8,8 @@ from scipy import sparse
 
 from metrics._blocks import read_indicator, read_mask, read_scores, row_blocks
 from metrics._means import nan_mean
-from metrics._typing import Array, Floats, Indicator, LabelMatrix
-from metrics._validation import (
-    check_probabilities,
-    check_same_shape,
-    check_scores,
-    check_truth,
-    require_choice,
-)
+from metrics._typing import Floats, Indicator, LabelMatrix
+from metrics._validation import check_probabilities, check_same_shape, check_scores, check_truth, require_choice
 
 ConstantLabels: TypeAlias = Literal["raise", "skip"]
 
@@ -126,7 +120,10 @@ def nce_by_environment(
     """
     require_choice(constant_labels, "constant_labels", ("raise", "skip"))
     truth, prob, mask = _check_table(y_true, y_prob, label_mask, eps)
-    names, codes = np.unique(_check_environment(environment, len(prob)), return_inverse=True)
+    rows_of = np.asarray(environment)
+    if rows_of.shape != (len(prob),):
+        raise ValueError(f"environment must have shape ({len(prob)},), one per row. Got shape {rows_of.shape} instead.")
+    names, codes = np.unique(rows_of, return_inverse=True)
     scores = {}
     for code, name in enumerate(names.tolist()):
         rows = np.flatnonzero(codes == code)
@@ -206,13 +203,6 @@ def _check_table(
     prob = check_scores(y_prob, "y_prob")
     check_same_shape(truth, prob, "y_prob")
     return truth, prob, mask
-
-
-def _check_environment(environment: ArrayLike, n_samples: int) -> Array:
-    names = np.asarray(environment)
-    if names.shape != (n_samples,):
-        raise ValueError(f"environment must have shape ({n_samples},), one per row. Got shape {names.shape} instead.")
-    return names
 
 
 def _mean_nce(

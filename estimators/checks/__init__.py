@@ -290,20 +290,8 @@ def _always(_: object) -> bool:
     return True
 
 
-def _has_learners_inside(estimator: StreamEstimator) -> bool:
-    return bool(learners_inside(estimator))
-
-
-def _predicts_with_proba(estimator: StreamEstimator) -> bool:
-    return hasattr(estimator, "predict_with_proba")
-
-
-def _tests_then_trains(estimator: StreamEstimator) -> bool:
-    return hasattr(estimator, "predict_then_fit")
-
-
-def _learns_one_row(estimator: StreamEstimator) -> bool:
-    return hasattr(estimator, "predict_then_fit_one")
+def _has(method: str) -> Callable[[object], bool]:
+    return lambda estimator: hasattr(estimator, method)
 
 
 def _can_grow(estimator: StreamEstimator) -> bool:
@@ -314,20 +302,8 @@ def _takes_mask(estimator: StreamEstimator) -> bool:
     return hasattr(estimator, "uses_task") and _has_parameter(estimator, "label_mask")
 
 
-def _uses_task(estimator: StreamClassifier) -> bool:
-    return _takes_mask(estimator) and bool(estimator.uses_task)
-
-
-def _takes_weights(estimator: StreamEstimator) -> bool:
-    return _has_parameter(estimator, "sample_weight")
-
-
 def _has_parameter(estimator: StreamEstimator, name: str) -> bool:
     return name in inspect.signature(estimator.partial_fit).parameters
-
-
-def _takes_csr(estimator: StreamEstimator) -> bool:
-    return bool(get_tags(estimator).input_tags.sparse)
 
 
 LAWS: dict[Check, Callable[[Any], bool]] = {
@@ -335,28 +311,28 @@ LAWS: dict[Check, Callable[[Any], bool]] = {
     check_fit_forgets: _always,
     check_width_is_fixed: _always,
     check_error_changes_nothing: _always,
-    check_failing_part_changes_nothing: _has_learners_inside,
+    check_failing_part_changes_nothing: lambda estimator: bool(learners_inside(estimator)),
     check_cuts_do_not_matter: _always,
     check_chunk_without_a_positive: _always,
     check_predict_changes_nothing: _always,
-    check_one_call_equals_two: _predicts_with_proba,
+    check_one_call_equals_two: _has("predict_with_proba"),
     check_same_seed_same_bits: _always,
     check_pickle_continues_exactly: _always,
     check_memory_is_bounded: _always,
-    check_csr_equals_dense: _takes_csr,
-    check_predict_then_fit_is_the_loop: _tests_then_trains,
-    check_cold_start: _tests_then_trains,
-    check_one_row_is_a_chunk_of_one: _learns_one_row,
-    check_one_row_mixes_with_chunks: _learns_one_row,
-    check_one_row_in_other_forms: _learns_one_row,
-    check_wrong_row_changes_nothing: _learns_one_row,
+    check_csr_equals_dense: lambda estimator: bool(get_tags(estimator).input_tags.sparse),
+    check_predict_then_fit_is_the_loop: _has("predict_then_fit"),
+    check_cold_start: _has("predict_then_fit"),
+    check_one_row_is_a_chunk_of_one: _has("predict_then_fit_one"),
+    check_one_row_mixes_with_chunks: _has("predict_then_fit_one"),
+    check_one_row_in_other_forms: _has("predict_then_fit_one"),
+    check_wrong_row_changes_nothing: _has("predict_then_fit_one"),
     check_mask_is_honoured: _takes_mask,
-    check_weights: _takes_weights,
+    check_weights: lambda estimator: _has_parameter(estimator, "sample_weight"),
     check_float_labels_are_integers: _always,
-    check_unknown_rows_change_nothing: _tests_then_trains,
-    check_unknown_labels_in_the_loop: _tests_then_trains,
-    check_unknown_is_neither_value: _tests_then_trains,
-    check_unknown_is_masked: _uses_task,
+    check_unknown_rows_change_nothing: _has("predict_then_fit"),
+    check_unknown_labels_in_the_loop: _has("predict_then_fit"),
+    check_unknown_is_neither_value: _has("predict_then_fit"),
+    check_unknown_is_masked: lambda estimator: _takes_mask(estimator) and bool(estimator.uses_task),
     check_new_labels_were_unknown: _can_grow,
     check_refused_new_labels_leave_nothing: _can_grow,
     check_grown_is_saved: _can_grow,

@@ -26,8 +26,9 @@ def check_new_labels_were_unknown(estimator: StreamClassifier) -> None:
         early.partial_fit(first.X[:1], np.full((1, width), np.nan))
     for rows in (first, *later):
         width = rows.Y.shape[1]
+        with_unknown = np.pad(rows.Y.astype(float), ((0, 0), (0, _WIDTHS[-1] - width)), constant_values=np.nan)
         grown = late.predict_then_fit(rows.X, rows.Y)
-        known = early.predict_then_fit(rows.X, _with_unknown(rows.Y))
+        known = early.predict_then_fit(rows.X, with_unknown)
         require(grown[0].shape == grown[1].shape == rows.Y.shape, "predictions do not have a column for each label")
         require(_alike(grown, tuple(part[:, :width] for part in known)), "a label that appears changes predictions")
     require(_alike(predictions(late, test), predictions(early, test)), "labels that appear are learnt differently")
@@ -69,10 +70,6 @@ def _parts() -> tuple[list[Rows], Rows]:
     cuts = [slice(i * _ROWS, (i + 1) * _ROWS) for i in range(len(_WIDTHS))]
     parts = [Rows(rows.X[cut], rows.Y[cut, :width]) for cut, width in zip(cuts, _WIDTHS, strict=True)]
     return parts, Rows(rows.X[len(_WIDTHS) * _ROWS :], rows.Y[len(_WIDTHS) * _ROWS :])
-
-
-def _with_unknown(Y: Array) -> Array:
-    return np.pad(Y.astype(np.float64), ((0, 0), (0, _WIDTHS[-1] - Y.shape[1])), constant_values=np.nan)
 
 
 def _alike(one: tuple[Array, ...], two: tuple[Array, ...]) -> bool:

@@ -59,8 +59,9 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     each has a column. A learner of classes sets ``_takes_codes = True``: Y is then int64 (n_samples,) for such targets,
     positions in ``classes_``, and ``_predict_proba`` returns (n_samples, n_classes).
 
-    Two more hooks have defaults: ``_infer(X)`` returns predictions and probabilities (override it where predictions are
-    not P >= 0.5), and ``_predict_then_learn(X, Y, mask)`` is test-then-train (override it with a compiled loop).
+    Two more hooks have defaults: ``_infer(X)`` returns predictions and probabilities (override it, instead of
+    ``_predict_proba``, where predictions are not P >= 0.5), and ``_predict_then_learn(X, Y, mask)`` is test-then-train
+    (override it with a compiled loop).
 
     The state of a learner is what ``_start`` sets: these attributes are listed, and `fit` removes them. Only those that
     are documented end in an underscore. A call with invalid input leaves the estimator as it was, since every attribute
@@ -432,7 +433,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def _predict_proba(self, X: Features) -> Array:
-        raise NotImplementedError
+        return self._infer(X)[1]
 
     def _can_grow(self) -> bool:
         """Return whether the learner takes in new labels, if it is made with ``on_new_labels="grow"``."""

@@ -69,7 +69,9 @@ def place_labels(target: Target, Y: MatrixLike, classes: Classes, label_mask: Ma
     given = None if classes is None else make_target(Y, classes)
     if isinstance(given, LabelTarget) and given.names is not None:
         return _place_by_name(target, as_codes(Y), given.names, label_mask)
-    width = max(_n_columns(Y), 0 if given is None else given.width)
+    shape: tuple[int, ...] = getattr(Y, "shape", ())
+    n_columns = int(shape[1]) if len(shape) == 2 else as_codes(Y).shape[1]
+    width = max(n_columns, 0 if given is None else given.width)
     if width <= target.width:
         return None
     if target.names is not None:
@@ -86,10 +88,6 @@ def growth_state(estimator: Any, n_before: int) -> RandomState:
     if seed is None or isinstance(seed, RandomState):
         return check_random_state(seed)
     return RandomState([int(seed), n_before])
-
-
-def _n_columns(Y: Any) -> int:
-    return int(Y.shape[1]) if hasattr(Y, "shape") and len(Y.shape) == 2 else as_codes(Y).shape[1]
 
 
 def _place_by_name(target: LabelTarget, codes: Array, names: list[Hashable], label_mask: MaskLike) -> PlacedLabels:

@@ -1,8 +1,7 @@
 """The rule of decisions at the prevalence of labels, apart from any learner."""
 
-from collections.abc import Callable
 from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ from estimators._kernels.prevalence import (
     late_shares_then_count,
 )
 from estimators._typing import Array
+from estimators.contract.parameters import Rule, check_rules
 
 Mask = npt.NDArray[np.bool_]
 
@@ -107,13 +107,11 @@ def one_hot(codes: Array, n_classes: int) -> Mask:
 
 def require_rule(follow: object, memory: object) -> None:
     """Raise an error unless the settings of the rule are valid."""
-    rules: dict[str, tuple[Any, Callable[[Any], bool], str]] = {
-        "follow": (follow, lambda value: 0 <= value <= 1, "a number from 0 to 1"),
-        "memory": (memory, lambda value: 1 <= value < np.inf, "a number, at least 1"),
+    rules: dict[str, Rule] = {
+        "follow": (Real, lambda value: 0 <= value <= 1, "a number from 0 to 1"),
+        "memory": (Real, lambda value: value >= 1, "a number, at least 1"),
     }
-    for name, (value, fits, rule) in rules.items():
-        if isinstance(value, bool) or not isinstance(value, Real) or not fits(value):
-            raise ValueError(f"{name} must be {rule}. Got {value!r} instead.")
+    check_rules({"follow": follow, "memory": memory}, rules)
 
 
 def _binary(Y: Array) -> Mask:

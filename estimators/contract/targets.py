@@ -218,16 +218,13 @@ def as_codes(Y: Any) -> npt.NDArray[np.uint8]:
     wrong = ~unknown & (dense != 0) & (dense != 1)
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
+        value = dense[row, column]
         raise ValueError(
             f"Y must be a table of 0 and 1, with NaN where a label is unknown, or one column of classes. Got "
-            f"{_item(dense[row, column])!r} at row {row}, column {column} instead "
+            f"{value.item() if isinstance(value, np.generic) else value!r} at row {row}, column {column} instead "
             f"(continuous and multi-class tables are not supported)."
         )
     return np.where(unknown, UNKNOWN, dense).astype(np.uint8, order="C")
-
-
-def _item(value: object) -> object:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def is_binary(table: Array) -> bool:

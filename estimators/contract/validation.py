@@ -1,14 +1,15 @@
 """Checks of features, masks and weights, made once at the public methods of estimators."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from estimators._typing import Array, Estimator, MaskLike, MatrixLike, RowValues
 
@@ -60,6 +61,22 @@ def errors_in_one_line() -> Iterator[None]:
 def is_sparse(X: object) -> bool:
     """Return whether X is a sparse matrix or array."""
     return bool(sparse.issparse(X))
+
+
+def is_fitted(estimator: object) -> bool:
+    """Return whether scikit-learn takes an estimator for fitted."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    return True
+
+
+def stack_rows(parts: Sequence[Features]) -> Features:
+    """Put rows under each other; they are sparse if those of any part are."""
+    if any(is_sparse(part) for part in parts):
+        return sparse.csr_array(sparse.vstack([sparse.csr_array(part) for part in parts], format="csr"))
+    return np.concatenate([np.asarray(part) for part in parts])
 
 
 def check_label_mask(label_mask: MaskLike, n_samples: int, n_labels: int) -> npt.NDArray[np.bool_] | None:

@@ -86,9 +86,6 @@ class ADWINEnsemble(StreamClassifier):
             raise refuse_great(X)
         return answers.decided, answers.proba
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     # ------------------------------------------------------------------ parts
     def _pass(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> tuple[Array, Array]:
         answers, work = self._new_answers(X), kernels.new_work(self.ensembles_.models)

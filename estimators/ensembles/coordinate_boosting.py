@@ -154,9 +154,6 @@ class OnlineCoordinateBoosting(StreamClassifier):
         answers = self.boosted_.predict(X)
         return answers.decided, answers.proba
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     # ------------------------------------------------------------------ parts
     def _pass(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> Answers:
         if not isinstance(self.boosted_, self._check()):

@@ -105,7 +105,9 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
     def _with_room_for(self, keys: Iterable[Hashable]) -> dict[Hashable, int]:
         known = self._labels or {}
         labels = known | {key: len(known) + i for i, key in enumerate(key for key in keys if key not in known)}
-        room = self._room(known, labels)
+        room = self._width
+        if room is None:
+            room = len(labels if self._labels is None or self._grows else known)
         if not labels:
             raise ValueError(
                 "y must hold at least one label in the first row, or `labels` must be declared. Got no label instead."
@@ -116,8 +118,3 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
                 f"where there is room for {room}; declare `labels`, or more room with `max_labels`."
             )
         return labels
-
-    def _room(self, known: dict[Hashable, int], labels: dict[Hashable, int]) -> int:
-        if self._width is not None:
-            return self._width
-        return len(labels if self._labels is None or self._grows else known)

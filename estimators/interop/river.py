@@ -116,9 +116,6 @@ class RiverClassifier(StreamClassifier):
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return _stacked([self.bridge_.predict(x) for x in self._dictionaries(X)])
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
         predictions = []
         self._check_known(Y)

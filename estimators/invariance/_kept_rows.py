@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from estimators._typing import Array
-from estimators.contract.validation import Features, is_sparse
+from estimators.contract.validation import Features, stack_rows
 
 
 class KeptRows(NamedTuple):
@@ -29,13 +28,7 @@ class KeptRows(NamedTuple):
 def join(blocks: Sequence[KeptRows]) -> KeptRows:
     """Return the rows of all blocks; they are sparse if those of any block are."""
     others = (np.concatenate(parts) for parts in zip(*(block[1:] for block in blocks), strict=True))
-    return KeptRows(_stack([block.X for block in blocks]), *others)
-
-
-def _stack(parts: Sequence[Features]) -> Features:
-    if any(is_sparse(part) for part in parts):
-        return sparse.csr_array(sparse.vstack([sparse.csr_array(part) for part in parts], format="csr"))
-    return np.concatenate([np.asarray(part) for part in parts])
+    return KeptRows(stack_rows([block.X for block in blocks]), *others)
 
 
 def sample(rows: KeptRows, n_kept: int) -> KeptRows:

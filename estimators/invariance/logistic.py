@@ -1,8 +1,7 @@
 """Logistic regression whose risks are alike in every environment: IRM, V-REx and group DRO."""
 
-from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from scipy.special import expit
@@ -12,6 +11,7 @@ from estimators._typing import Array, Classes, MaskLike, MatrixLike, RandomState
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.batching import blocks, dense
 from estimators.contract.blas_threads import one_thread
+from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.validation import Features, is_sparse
 from estimators.invariance._kept_rows import KeptRows, join, random_priority, sample
 from estimators.invariance._objectives import Problem, fit_label
@@ -19,7 +19,6 @@ from metrics._validation import require_choice
 
 Penalty = Literal["none", "irm", "vrex", "group-dro"]
 
-PENALTIES: tuple[Penalty, ...] = ("none", "irm", "vrex", "group-dro")
 # More different values are rather the numbers of rows than environments.
 _MAX_ENVIRONMENTS = 1000
 # Coefficients for fewer further rows are not worth their time.
@@ -249,9 +248,6 @@ class InvariantLogisticClassifier(StreamClassifier):
             self._join_waiting()
             self._solve()
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     def _infer(self, X: Features) -> tuple[Array, Array]:
         z = self._log_odds(X)
         return z > 0, expit(z)
@@ -330,6 +326,7 @@ class InvariantLogisticClassifier(StreamClassifier):
         if rows is None:
             return
         coef, intercept = np.zeros_like(self.coef_), np.zeros_like(self.intercept_)
+        penalty = self.penalty, self.group_step if self.penalty == "group-dro" else self.strength
         n_iter, group_weights = np.zeros_like(self.n_iter_), np.zeros((self.n_labels_, len(self.environments_)))
         # threads that wake up for products of small matrices cost nine tenths of the time
         with np.errstate(all="ignore"), one_thread():
@@ -337,7 +334,7 @@ class InvariantLogisticClassifier(StreamClassifier):
                 known = np.flatnonzero(rows.weight[:, label])
                 if len(known):
                     problem, environments, l2 = self._problem(rows.take(known), label)
-                    found = fit_label(problem, self._penalty(), l2, self.max_iter)
+                    found = fit_label(problem, penalty, l2, self.max_iter)
                     coef[label], intercept[label], n_iter[label] = found.theta[:-1], found.theta[-1], found.n_iter
                     if found.group_weights is not None:
                         group_weights[label, environments] = found.group_weights
@@ -346,9 +343,6 @@ class InvariantLogisticClassifier(StreamClassifier):
             raise ValueError(f"X must be small enough for finite log-odds: scale it. Got features up to {largest:.3g}.")
         self.coef_, self.intercept_, self.n_iter_ = coef, intercept, n_iter
         self.group_weights_ = group_weights if self.penalty == "group-dro" else None
-
-    def _penalty(self) -> tuple[str, float]:
-        return self.penalty, self.group_step if self.penalty == "group-dro" else self.strength
 
     def _problem(self, rows: KeptRows, label: int) -> tuple[Problem, Array, float]:
         """Return the problem of a label, the environments that it knows, and the penalty of its coefficients."""
@@ -385,8 +379,8 @@ def _in_order(environment: Array) -> tuple[list[Any], Array]:
 
 
 def _check_parameters(learner: InvariantLogisticClassifier) -> None:
-    require_choice(learner.penalty, "penalty", PENALTIES)
-    rules: dict[str, tuple[type, Callable[[Any], bool], str]] = {
+    require_choice(learner.penalty, "penalty", get_args(Penalty))
+    rules: dict[str, Rule] = {
         "strength": (Real, lambda value: value >= 0, "a number, at least 0"),
         "group_step": (Real, lambda value: value >= 0, "a number, at least 0"),
         "l2": (Real, lambda value: value > 0, "a positive number"),
@@ -394,9 +388,6 @@ def _check_parameters(learner: InvariantLogisticClassifier) -> None:
         "memory": (Integral, lambda value: value >= 1, "a whole number, at least 1, or None for all rows"),
         "refresh": (Real, lambda value: 0 < value <= 1, "a number above 0, at most 1"),
     }
-    for name, (kind, fits, rule) in rules.items():
-        value = getattr(learner, name)
-        if name == "memory" and value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, kind) or not fits(value) or value == np.inf:
-            raise ValueError(f"{name} must be {rule}. Got {value!r} instead.")
+    if learner.memory is None:
+        del rules["memory"]
+    check_rules(vars(learner), rules)

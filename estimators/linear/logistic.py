@@ -156,12 +156,8 @@ def check_step(estimator: Any) -> logistic.Step:
     except (TypeError, ValueError):
         allowed = False
     if not allowed:
-        _refuse_step(estimator)
+        for name, greatest in (("learning_rate", GREATEST_RATE), ("clip_gradient", GREATEST_CLIP)):
+            if check_number(getattr(estimator, name), name, low=0.0, high=greatest) == 0:
+                raise ValueError(f"{name} must be positive. Got {getattr(estimator, name)!r} instead.")
+        check_number(intercept, "intercept_rate", low=0.0, high=GREATEST_RATE)
     return logistic.Step(float(rate), float(intercept), float(clip))
-
-
-def _refuse_step(estimator: Any) -> None:
-    for name, greatest in (("learning_rate", GREATEST_RATE), ("clip_gradient", GREATEST_CLIP)):
-        if check_number(getattr(estimator, name), name, low=0.0, high=greatest) == 0:
-            raise ValueError(f"{name} must be positive. Got {getattr(estimator, name)!r} instead.")
-    check_number(estimator.intercept_rate, "intercept_rate", low=0.0, high=GREATEST_RATE)

@@ -95,7 +95,9 @@ class PrunedSets:
             return LearningStep([], [], [], False, self.n_known)
         if labels in self.codes:
             return LearningStep([row], [self.codes[labels]], [weight], True, self.n_known)
-        self._count(labels)
+        self.counts[labels] += 1
+        if len(self.counts) > self.max_sets + self.buffer_size:
+            self.counts = Counter({one: n // 2 for one, n in self.counts.items() if n > 1})
         if self.counts[labels] > self.pruning and self.n_known < self.max_sets:
             return self._promote(row, labels, weight)
         # rows that wait outlive the call, whose array may be reused
@@ -103,11 +105,6 @@ class PrunedSets:
         if len(self.waiting) <= self.buffer_size:
             return LearningStep([], [], [], False, self.n_known)
         return self._learn_subset(self.waiting.popleft())
-
-    def _count(self, labels: LabelSet) -> None:
-        self.counts[labels] += 1
-        if len(self.counts) > self.max_sets + self.buffer_size:
-            self.counts = Counter({one: n // 2 for one, n in self.counts.items() if n > 1})
 
     def _promote(self, row: Features, labels: LabelSet, weight: float) -> LearningStep:
         """Assign a code to the set; its rows that wait are learnt before the new one."""

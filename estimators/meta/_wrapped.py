@@ -14,7 +14,8 @@ from estimators.contract.base import StreamClassifier
 from estimators.contract.seeding import clone_with_seed
 from estimators.contract.unknown_labels import runs
 from estimators.contract.validation import Features
-from estimators.trees._tree_bank import SKIP, TreeBank, has_bank
+from estimators.trees._kernels.hoeffding import SKIP
+from estimators.trees._tree_bank import TreeBank, has_bank
 
 T = TypeVar("T")
 Prediction = tuple[Array, Array]

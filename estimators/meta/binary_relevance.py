@@ -12,7 +12,8 @@ from estimators.contract.base import Mask, StreamClassifier, check_precision, fa
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.validation import Features
 from estimators.meta._wrapped import Member, Prediction, in_threads, infer_each, make_members, takes_sparse
-from estimators.trees._tree_bank import SKIP, TreeBank, codes_of, decide, has_bank
+from estimators.trees._kernels.hoeffding import SKIP
+from estimators.trees._tree_bank import TreeBank, codes_of, decide, has_bank
 from metrics._validation import require_choice
 
 
@@ -160,9 +161,6 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
 
     def _infer_each(self, X: Features) -> Prediction:
         return infer_each(self.estimator, self._infer, X)
-
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
     def _codes(self, Y: Array, mask: Mask | None, weight: Array | None) -> tuple[Array, Array | bool]:

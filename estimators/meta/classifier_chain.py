@@ -20,7 +20,8 @@ from estimators.meta._wrapped import (
     make_members,
     takes_sparse,
 )
-from estimators.trees._tree_bank import SKIP, TreeBank, check_at_least, codes_of, has_bank
+from estimators.trees._kernels.hoeffding import SKIP
+from estimators.trees._tree_bank import TreeBank, check_at_least, codes_of, has_bank
 from metrics._validation import require_choice, require_integer
 
 
@@ -160,9 +161,6 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
 
     def _infer_each(self, X: Features) -> Prediction:
         return infer_each(self.estimator, self._infer, X)
-
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
     def _check_size(self, n_chains: int) -> None:

@@ -215,7 +215,8 @@ class ContextWindowClassifier(MetaEstimatorMixin, StreamClassifier):
         rows = take(chunk, learnt)
         context, arrivals, models = self._context, self._context.arrivals.copy(), self._models
         numbers = context.numbers(len(learnt))
-        after, slots, due = context.planned(rows, self._schedule)
+        schedule = Schedule(self.policy, self.refit_every or int(self.context_size), self.change)
+        after, slots, due = context.planned(rows, schedule)
         fits = np.flatnonzero(due)
         done = 0
         for n_fits, last in enumerate(fits.tolist(), self.n_fits_ + 1):
@@ -256,10 +257,6 @@ class ContextWindowClassifier(MetaEstimatorMixin, StreamClassifier):
 
     def _decide(self, proba: Array) -> Array:
         return proba > 0.5 if self._target.multilabel else proba.argmax(axis=1)
-
-    @property
-    def _schedule(self) -> Schedule:
-        return Schedule(self.policy, self.refit_every or int(self.context_size), self.change)
 
     def _check_parameters(self) -> None:
         require_classifier(self._model)

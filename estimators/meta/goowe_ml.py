@@ -14,12 +14,11 @@ from estimators.contract.base import Mask, StreamClassifier, check_precision, fa
 from estimators.contract.batching import blocks
 from estimators.contract.failed_calls import DivergedError, check_not_diverged
 from estimators.contract.seeding import clone_with_seed
-from estimators.contract.targets import as_table
 from estimators.contract.validation import Features
 from estimators.meta._kernels.least_squares import add_products, combine, rescale
 from estimators.meta._stack_members import predict_all
 from estimators.meta._wrapped import takes_sparse
-from estimators.replay._kept_rows import KeptRows, join, take
+from estimators.replay._kept_rows import KeptRows, join, learn, take
 from metrics._validation import require_integer
 
 # Least squares whose condition is worse than this have no solution that means anything.
@@ -176,9 +175,6 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
     def _infer_each(self, X: Features) -> tuple[Array, Array]:
         return self._answer(_combined(self.estimators_, self.weights_, X, self._width, each=True))
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     # ------------------------------------------------------------------- parts
     def _check_model(self) -> None:
         if not isinstance(self._model, StreamClassifier):
@@ -214,7 +210,8 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
         """Return members and weights after a chunk: weighed, the worst replaced by a new one, and all trained."""
         members, weights = list(members), np.ones(len(members))
         if len(members) > 1:
-            weights = _least_squares(_scores(members, chunk.X), _targets(chunk), chunk.weight)
+            Y = chunk.Y if chunk.mask is None else np.where(chunk.mask, chunk.Y, np.uint8(UNKNOWN))
+            weights = _least_squares(_scores(members, chunk.X), Y, chunk.weight)
         newcomer = self._newcomer(chunk)
         if len(members) < self._n_places:
             members.append(newcomer)
@@ -223,20 +220,17 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
             worst = int(weights.argmin())
             members[worst], weights[worst] = newcomer, 1.0
         newest_first = take(chunk, np.arange(len(chunk.weight))[::-1])
-        return [_learn(deepcopy(one) if self._fails_late else one, newest_first) for one in members], weights
+        return [learn(deepcopy(one) if self._fails_late else one, newest_first) for one in members], weights
 
     def _newcomer(self, chunk: KeptRows) -> StreamClassifier:
+        seed = None if self.random_state is None else RandomState([self._seed, self._n_trained])
+        one: StreamClassifier = clone_with_seed(self._model, seed)
         try:
-            return _learn(self._begun(chunk), chunk)
+            return learn(one.begin(chunk.X[:1], np.zeros((1, self._width), dtype=int), self._width), chunk)
         except DivergedError as error:
             # it is dropped with its mark, while members that are not copied may have learnt chunks of this call
             error.is_marked = self._fails_late
             raise
-
-    def _begun(self, chunk: KeptRows) -> StreamClassifier:
-        seed = None if self.random_state is None else RandomState([self._seed, self._n_trained])
-        one: StreamClassifier = clone_with_seed(self._model, seed)
-        return one.begin(chunk.X[:1], np.zeros((1, self._width), dtype=int), self._width)
 
     def _as_rows(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> KeptRows:
         """Return rows with labels as columns, at least two of them."""
@@ -259,15 +253,6 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
 
 def _after(waiting: KeptRows | None, rows: KeptRows) -> KeptRows:
     return rows if waiting is None else join(waiting, rows)
-
-
-def _targets(chunk: KeptRows) -> Array:
-    """Return the labels of a chunk, those that do not count unknown."""
-    return chunk.Y if chunk.mask is None else np.where(chunk.mask, chunk.Y, np.uint8(UNKNOWN))
-
-
-def _learn(member: StreamClassifier, rows: KeptRows) -> StreamClassifier:
-    return member.partial_fit(rows.X, as_table(rows.Y), label_mask=rows.mask, sample_weight=rows.weight)
 
 
 def _scores(members: list[StreamClassifier], X: Features, *, each: bool = False) -> Array:

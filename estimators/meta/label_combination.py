@@ -16,7 +16,7 @@ from estimators.contract.validation import Features
 from estimators.meta._kernels.combining import combine
 from estimators.meta._pruned_sets import LearningStep, PrunedSets
 from estimators.meta._wrapped import Prediction, infer_each, make_members, takes_sparse
-from estimators.trees._tree_bank import SKIP
+from estimators.trees._kernels.hoeffding import SKIP
 from metrics._validation import require_choice, require_integer
 
 BLOCK = 512
@@ -155,9 +155,6 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
 
     def _infer_each(self, X: Features) -> Prediction:
         return infer_each(self.estimator, self._infer, X)
-
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
     def _test_then_train(self, X: Features, Y: Array) -> tuple[Array, Array]:

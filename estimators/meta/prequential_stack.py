@@ -247,9 +247,6 @@ class PrequentialStack(Composition, MetaEstimatorMixin, StreamClassifier):
         mixed = _mixture(predict_all(self.estimators_, X, each=True), self._weights)
         return mixed >= 0.5, mixed
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     # ------------------------------------------------------------------- parts
     def _pass(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> Array:
         """Test, then train, up to each occasion to stop members."""

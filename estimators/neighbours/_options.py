@@ -8,21 +8,21 @@ from estimators.contract.parameters import check_number
 from estimators.neighbours._kernels.sizes import Options
 from metrics._validation import require_choice, require_integer
 
-CRITERIA = ("subset_accuracy", "hamming_score")
-
 
 def check_options(estimator: Any, *, adaptive: bool) -> Options:
     """Check the parameters that all learners of the family have, and return them for kernels."""
     require_integer(estimator.max_window, "max_window", 2)
     require_integer(estimator.min_window, "min_window", 1)
     check_number("penalty", estimator.penalty)
-    _require_share("reduction", estimator.reduction)
-    require_choice(estimator.criterion, "criterion", CRITERIA)
+    reduction = estimator.reduction
+    if not isinstance(reduction, float | np.floating) or not 0 < reduction < 1:
+        raise ValueError(f"reduction must be a number between 0 and 1, neither included. Got {reduction!r} instead.")
+    require_choice(estimator.criterion, "criterion", ("subset_accuracy", "hamming_score"))
     return Options(
         int(estimator.max_window),
         int(estimator.min_window),
         float(estimator.penalty),
-        float(estimator.reduction),
+        float(reduction),
         estimator.criterion == "hamming_score",
         adaptive,
         bool(estimator.faithful),
@@ -36,8 +36,3 @@ def count_candidates(options: Options) -> int:
         size = max(int(size * options.reduction), 1)
         count += 1
     return count
-
-
-def _require_share(name: str, value: object) -> None:
-    if not isinstance(value, float | np.floating) or not 0 < value < 1:
-        raise ValueError(f"{name} must be a number between 0 and 1, neither included. Got {value!r} instead.")

@@ -186,13 +186,12 @@ class AESAKNNSClassifier(StreamClassifier):
         return Plan(options, rules, n_hits, float(self.subspace))
 
     def _new_members(self) -> list[Member]:
-        seeds = self._rng.randint(2**31 - 1, size=self._n_members)
-        return [self._new_member(RandomState(seed)) for seed in seeds]
-
-    def _new_member(self, rng: RandomState) -> Member:
-        shape = self.n_features_in_, self.n_labels_
-        features = draw_features(rng, shape[0], self._plan.subspace) if self._shared is None else self._shared
-        return Member.new(self._plan, shape, features, rng)
+        shape, members = (self.n_features_in_, self.n_labels_), []
+        for seed in self._rng.randint(2**31 - 1, size=self._n_members):
+            rng = RandomState(seed)
+            features = draw_features(rng, shape[0], self._plan.subspace) if self._shared is None else self._shared
+            members.append(Member.new(self._plan, shape, features, rng))
+        return members
 
     def _pass(self, X: Features, Y: Array, weight: Array) -> Array:
         votes, begin = _no_votes_yet(*Y.shape), 0

@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, Estimator
 from estimators.contract.failed_calls import check_not_diverged
 from estimators.contract.targets import ClassTarget, as_table
 from estimators.contract.unknown_labels import runs
-from estimators.contract.validation import Features
+from estimators.contract.validation import Features, is_fitted
 from estimators.pragma._vote_weights import FittedWeights, shares
 from estimators.pragma._weighted_votes import WeightedVotes, rows_with_a_label
 
@@ -31,7 +29,7 @@ class PrequentialWeights(WeightedVotes):
         """Return the shares before each row; a row whose labels are all unknown is only predicted."""
         check_not_diverged(self.estimator_)  # it is not fitted then, but must not begin again in silence
         learnt = rows_with_a_label(truth)
-        if _tests_then_trains(self.estimator_) and not _is_fitted(self.estimator_):
+        if _tests_then_trains(self.estimator_) and not is_fitted(self.estimator_):
             announced = len(self.classes_) if self._target.multilabel else self.classes_
             self.estimator_.begin(X, self._values(truth), announced)
         if learnt is None:
@@ -68,12 +66,12 @@ class PrequentialWeights(WeightedVotes):
         for i in range(len(truth)):
             row = slice(i, i + 1)
             proba[row] = self._probabilities_of(X[row])
-            model.partial_fit(X[row], y[row], **({} if _is_fitted(model) else {"classes": self._announced()}))
+            model.partial_fit(X[row], y[row], **({} if is_fitted(model) else {"classes": self._announced()}))
         return proba
 
     def _probabilities_of(self, X: Features) -> Array:
         """Return the probabilities of rows, each as if alone; zeros where the estimator has learnt nothing."""
-        if not _is_fitted(self.estimator_):
+        if not is_fitted(self.estimator_):
             return np.zeros((X.shape[0], *self._window_proba.shape[1:]))
         each = [slice(None)] if _tests_then_trains(self.estimator_) else [slice(i, i + 1) for i in range(X.shape[0])]
         return np.concatenate([self._aligned(self.estimator_, self.estimator_.predict_proba(X[rows])) for rows in each])
@@ -123,11 +121,3 @@ class PrequentialWeights(WeightedVotes):
 
 def _tests_then_trains(model: Estimator) -> bool:
     return hasattr(model, "begin") and hasattr(model, "predict_then_fit")
-
-
-def _is_fitted(model: Estimator) -> bool:
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        return False
-    return True

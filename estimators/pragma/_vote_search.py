@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +13,6 @@ from estimators.pragma._kernels.votes import Losses, Votes, decide, objective, t
 from metrics._validation import require_choice, require_integer
 
 Search = Literal["exact", "annealing", "both"]
-SEARCHES = ("exact", "annealing", "both")
 
 # PRAGMA is in [0, 1] and rarely moves by more than a thousandth at a time
 FIRST_TEMPERATURE, LAST_TEMPERATURE = 1e-3, 1e-6
@@ -40,7 +39,7 @@ class SearchOptions:
     n_bags: int = 0
 
     def __post_init__(self) -> None:
-        require_choice(self.search, "search", SEARCHES)
+        require_choice(self.search, "search", get_args(Search))
         for name, minimum in (("n_restarts", 0), ("n_moves", 1), ("n_bags", 0)):
             require_integer(getattr(self, name), name, minimum)
 
@@ -119,14 +118,11 @@ def _nearest(votes: Votes, losses: Losses, start: Array, end: Array) -> Array:
 
 def _draw_rows(votes: Votes, rng: np.random.RandomState) -> Votes:
     """Draw as many rows of each class as there are, with replacement."""
-    rows = np.concatenate([rng.choice(mine, len(mine)) for mine in _rows_by_class(votes.truth)])
+    by_class = (np.flatnonzero(votes.truth == c) for c in np.unique(votes.truth))
+    rows = np.concatenate([rng.choice(mine, len(mine)) for mine in by_class])
     width = len(votes.class_start) - 1
     table = sparse.csr_array((votes.row_vote, votes.row_class, votes.row_start), shape=(len(votes.truth), width))
     return store(table[rows], votes.truth[rows])
-
-
-def _rows_by_class(truth: Array) -> list[Array]:
-    return [np.flatnonzero(truth == c) for c in np.unique(truth)]
 
 
 def _search(votes: Votes, losses: Losses, options: SearchOptions, rng: np.random.RandomState) -> SearchResult:

@@ -22,8 +22,6 @@ from estimators.pragma._weighted_votes import WeightedVotes, with_a_label
 from estimators.pragma.tree import CRITERIA, PragmaTreeClassifier
 from metrics._validation import require_choice
 
-VOTES = ("out_of_bag", "in_bag")
-
 
 class PragmaForestClassifier(WeightedVotes):
     """Random forest whose votes are weighted by class, or by label, so that PRAGMA is low.
@@ -233,8 +231,8 @@ class PragmaForestClassifier(WeightedVotes):
     def _check(self, X: MatrixLike, y: MatrixLike) -> tuple[Features, Array]:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        for name, known in (("criterion", tuple(CRITERIA)), ("votes", VOTES)):
-            require_choice(getattr(self, name), name, known)
+        require_choice(self.criterion, "criterion", tuple(CRITERIA))
+        require_choice(self.votes, "votes", ("out_of_bag", "in_bag"))
         if self.shrinkage is not None:
             _check_shrinkage(self.shrinkage)
         X = self._check_features(X, first=True)

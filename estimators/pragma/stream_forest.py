@@ -173,9 +173,6 @@ class PragmaStreamForestClassifier(StreamClassifier):
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self._decide(self.forest_.predict(X))
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     # ------------------------------------------------------------------ parts
     @property
     def _rows_to_compile(self) -> int:

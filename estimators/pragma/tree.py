@@ -124,7 +124,10 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         with unchanged_on_error(self):
             with errors_in_one_line():
                 features, classes = validate_data(self, X, y, dtype=np.float32, order="C")
-            target = _classes_of(classes)
+            check_classification_targets(classes)
+            target = ClassTarget(np.unique(classes))
+            if len(target.classes) < 2:
+                raise ValueError(f"y must hold at least two classes. Got one class, {target.classes[0]!r}, instead.")
             preferences = Preferences.from_options(
                 self.importance, self.compromise, target.classes.tolist(), local=self.local
             )
@@ -208,14 +211,6 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             require_integer(self.min_samples_leaf, "min_samples_leaf", 1),
             _n_drawn(self.max_features, n_features),
         )
-
-
-def _classes_of(y: Array) -> ClassTarget:
-    check_classification_targets(y)
-    target = ClassTarget(np.unique(y))
-    if len(target.classes) < 2:
-        raise ValueError(f"y must hold at least two classes. Got one class, {target.classes[0]!r}, instead.")
-    return target
 
 
 def _n_drawn(max_features: Any, n_features: int) -> int:

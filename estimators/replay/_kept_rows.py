@@ -7,7 +7,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from estimators._typing import Array
-from estimators.contract.validation import Features, is_sparse
+from estimators.contract.base import StreamClassifier
+from estimators.contract.targets import as_table
+from estimators.contract.validation import Features, is_sparse, stack_rows
 
 
 class KeptRows(NamedTuple):
@@ -42,13 +44,14 @@ def take(rows: KeptRows, index: Any) -> KeptRows:
 
 def join(above: KeptRows, below: KeptRows) -> KeptRows:
     """Put rows under others; sparse, if any are."""
-    X: Features
-    if isinstance(above.X, np.ndarray) and isinstance(below.X, np.ndarray):
-        X = np.vstack([above.X, below.X])
-    else:
-        X = sparse.csr_array(sparse.vstack([sparse.csr_array(above.X), sparse.csr_array(below.X)]))
+    X = stack_rows([above.X, below.X])
     mask = None if above.mask is None or below.mask is None else np.vstack([above.mask, below.mask])
     return KeptRows(X, np.concatenate([above.Y, below.Y]), mask, np.concatenate([above.weight, below.weight]))
+
+
+def learn(learner: StreamClassifier, rows: KeptRows) -> StreamClassifier:
+    """Let a learner learn rows, and return it."""
+    return learner.partial_fit(rows.X, as_table(rows.Y), label_mask=rows.mask, sample_weight=rows.weight)
 
 
 def replaced(kept: KeptRows, block: KeptRows, held: Array) -> KeptRows:

@@ -15,8 +15,6 @@ from estimators.replay._kernels.by_label import LabelState
 from estimators.replay.memories import BoundedMemory, Integers, ReplayPlan, ReservoirMemory, chances
 from metrics._validation import require_choice
 
-TIES = ("first", "random")
-
 
 class _LabelMemory(BoundedMemory):
     """A bounded memory that looks at the labels of rows; label 0 of its state is that of rows without any."""
@@ -47,7 +45,7 @@ class _LabelMemory(BoundedMemory):
             The memory, empty.
         """
         check_number("rho", self.rho, minimum=-10, maximum=10)
-        require_choice(self.ties, "ties", TIES)
+        require_choice(self.ties, "ties", ("first", "random"))
         super().begin(random_state)
         self._state = _empty(self.size, 1, 1)
         return self

@@ -14,7 +14,7 @@ from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.row_codes import COUNTS, encode_labels
 from estimators.contract.targets import as_table
 from estimators.contract.validation import Features
-from estimators.replay._kept_rows import KeptRows, blank, join, replaced, take, widened
+from estimators.replay._kept_rows import KeptRows, blank, join, learn, replaced, take, widened
 from estimators.replay._meta_base import OuterClassifier, begin_inner
 from estimators.replay.label_memories import Reservoir
 from estimators.replay.memories import FIFOMemory, begin_memories, join_plans, replay_order
@@ -99,7 +99,7 @@ class ReplayClassifier(OuterClassifier):
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         chunk = self._as_rows(X, Y, mask, weight)
-        self._replay(chunk, lambda inner, rows, _: _train(inner, rows))
+        self._replay(chunk, lambda inner, rows, _: learn(inner, rows))
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
         if self._has_weights():
@@ -145,10 +145,6 @@ def _gather(kept: KeptRows, block: KeptRows, order: Integers) -> KeptRows:
     old = order < len(kept.weight)
     rows = join(take(kept, order[old]), take(block, order[~old] - len(kept.weight)))
     return take(rows, np.where(old, np.cumsum(old) - 1, old.sum() + np.cumsum(~old) - 1))
-
-
-def _train(inner: StreamClassifier, rows: KeptRows) -> None:
-    inner.partial_fit(rows.X, as_table(rows.Y), label_mask=rows.mask, sample_weight=rows.weight)
 
 
 def _test_then_train(inner: StreamClassifier, rows: KeptRows, own: Integers) -> tuple[Array, Array]:

@@ -1,17 +1,15 @@
 """Parameters of StreamRidge that are out of range, and sums that would not fit into memory, refused with a way out."""
 
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-
+from estimators.contract.parameters import Rule, check_rules
 from estimators.ridge._projection import largest_basis, sums_bytes
 
 
 def check_parameters(ridge: Any) -> None:
     """Raise ValueError with the first parameter that is out of range."""
-    rules: dict[str, tuple[type, Callable[[Any], bool], str]] = {
+    rules: dict[str, Rule] = {
         "l2": (Real, lambda value: value > 0, "a positive number"),
         "knots": (Integral, lambda value: value >= 0, "a whole number, at least 0"),
         "hidden_units": (Integral, lambda value: value >= 0, "a whole number, at least 0"),
@@ -19,10 +17,7 @@ def check_parameters(ridge: Any) -> None:
         "refresh": (Real, lambda value: 0 < value <= 1, "a number above 0, at most 1"),
         "max_bytes": (Real, lambda value: value > 0, "a positive number"),
     }
-    for name, (kind, fits, rule) in rules.items():
-        value = getattr(ridge, name)
-        if isinstance(value, bool) or not isinstance(value, kind) or not fits(value) or value == np.inf:
-            raise ValueError(f"{name} must be {rule}. Got {value!r} instead.")
+    check_rules(vars(ridge), rules)
     for name in ("late_in_predict", "follow_drift"):
         if getattr(ridge, name) not in (True, False):
             raise ValueError(f"{name} must be True or False. Got {getattr(ridge, name)!r} instead.")

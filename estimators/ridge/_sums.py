@@ -110,7 +110,9 @@ def solve(sums: Sums, penalty: Array) -> Model:
     n_rows, rows = sums.products[0, 0], np.maximum(sums.in_mask[0], np.finfo(float).tiny)
     prevalence, label_mean = sums.positive[0] / rows, sums.in_mask[1:] / rows
     mean_square = np.diag(sums.products)[1:] / n_rows
-    scale = _inverse_deviation(mean_square - (sums.products[0, 1:] / n_rows) ** 2, mean_square)
+    variance = mean_square - (sums.products[0, 1:] / n_rows) ** 2
+    varies = variance > _NO_VARIANCE * mean_square
+    scale = np.divide(1.0, np.sqrt(np.where(varies, variance, 1.0)), out=np.zeros_like(variance), where=varies)
     target = (sums.positive[1:] / rows - label_mean * prevalence) * scale[:, np.newaxis]
     system = np.zeros((len(scale), len(scale)), order="C")
     correlate(sums.products, scale, penalty, system)
@@ -132,11 +134,6 @@ def _solve_positive(system: Array, target: Array) -> Array:
             "Got sums that have no solution instead; raise l2, or divide all weights by one number."
         )
     return np.asarray(solution)
-
-
-def _inverse_deviation(variance: Array, mean_square: Array) -> Array:
-    varies = variance > _NO_VARIANCE * mean_square
-    return np.divide(1.0, np.sqrt(np.where(varies, variance, 1.0)), out=np.zeros_like(variance), where=varies)
 
 
 def stack(blocks: Sequence[Block]) -> Block:

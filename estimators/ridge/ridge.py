@@ -262,9 +262,6 @@ class StreamRidgeClassifier(StreamClassifier):
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
         return self._pass(X, Y, mask, None)
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self._estimate(X, late=bool(self.late_in_predict))
 

@@ -18,21 +18,6 @@ from estimators.contract.validation import Features
 from estimators.trees._kernels.hoeffding import SKIP, TreeChunk, TreeParams, learn, predict
 from estimators.trees._kernels.tree_arrays import TreeArrays, new_trees, size_bytes
 
-__all__ = [
-    "NO_WEIGHTS",
-    "SKIP",
-    "TreeBank",
-    "check_at_least",
-    "check_growth",
-    "check_share",
-    "check_tree_params",
-    "codes_of",
-    "decide",
-    "has_bank",
-    "split_evenly",
-]
-
-
 # with less work, starting threads takes longer than the work; the overhead of a row costs as much as so many features
 WORK_PER_THREAD = 400_000
 ROW_OVERHEAD_FEATURES = 30
@@ -59,18 +44,8 @@ class TreeKind(NamedTuple):
 class TreeBank:
     """Hoeffding trees over the same features, in groups for threads; results do not depend on the grouping.
 
-    Parameters
-    ----------
-    n_trees, n_features, n_classes : int
-        Numbers of trees, of features, and of classes, which are the same for every tree.
-    params : TreeParams
-        Parameters of the trees.
-    n_groups : int, default=1
-        Number of groups, which is the largest number of threads.
-
-    Notes
-    -----
-    A bank of another kind of tree replaces `kind` and `_new_trees`.
+    Every tree has the same classes. The number of groups is the largest number of threads. A bank of another kind of
+    tree replaces `kind` and `_new_trees`.
     """
 
     kind: TreeKind = TreeKind(learn, predict, size_bytes)

@@ -42,7 +42,9 @@ class TreeClassifier(StreamClassifier):
             check_is_fitted(self)
             if not 0 <= label < self.bank_.n_trees:
                 raise ValueError(f"label must be in 0..{self.bank_.n_trees - 1}. Got {label} instead.")
-            return dot(self.bank_, label, self._feature_names(), self._class_names())
+            features = list(getattr(self, "feature_names_in_", [f"x{f}" for f in range(self.n_features_in_)]))
+            classes = ["0", "1"] if self._target.multilabel else [str(value) for value in self.classes_]
+            return dot(self.bank_, label, features, classes)
 
     # ------------------------------------------------------------------ hooks
     def _new_bank(
@@ -68,18 +70,8 @@ class TreeClassifier(StreamClassifier):
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self._decide(self.bank_.predict(X))
 
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
     # ------------------------------------------------------------------ parts
     def _decide(self, votes: Array) -> tuple[Array, Array]:
         if self._target.multilabel:
             return decide(votes)
         return votes[:, 0], votes[:, 0]
-
-    def _feature_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{f}" for f in range(self.n_features_in_)] if names is None else names.tolist()
-
-    def _class_names(self) -> list[str]:
-        return ["0", "1"] if self._target.multilabel else [str(value) for value in self.classes_]

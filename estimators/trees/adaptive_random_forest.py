@@ -17,6 +17,7 @@ from estimators.trees._forest_bank import ForestBank
 from estimators.trees._kernels.forest import ForestParams
 from estimators.trees._multilabel_forest import MultilabelForest
 from estimators.trees._tree_bank import check_tree_params, codes_of
+from metrics._validation import require_integer
 
 MAX_BAGGING = 100
 
@@ -183,7 +184,7 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         """
         if self.multilabel not in ("binary", "native"):
             raise ValueError(f"multilabel must be 'binary' or 'native'. Got {self.multilabel!r} instead.")
-        n_models, width = _whole(self.n_models, "n_models"), _width(self.max_features, n_features)
+        n_models, width = require_integer(self.n_models, "n_models", 1), _width(self.max_features, n_features)
         rng, n_jobs = check_random_state(random_state), joblib.effective_n_jobs(self.n_jobs)
         if of_labels and self.multilabel == "native":
             params = self._params(2 * n_models)
@@ -221,9 +222,6 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self._decide(self.forest_.predict(X))
-
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
     def _counters(self, name: str) -> Array:
@@ -275,9 +273,3 @@ def _confidence(delta: float | None, name: str) -> float:
     if not 0 < delta < 1:
         raise ValueError(f"{name} must be None or in (0, 1). Got {delta!r} instead.")
     return float(delta)
-
-
-def _whole(number: Any, name: str) -> int:
-    if not isinstance(number, int | np.integer) or isinstance(number, bool) or number < 1:
-        raise ValueError(f"{name} must be an integer of at least 1. Got {number!r} instead.")
-    return int(number)

@@ -133,11 +133,13 @@ class HoeffdingAdaptiveTreeClassifier(TreeClassifier):
     ) -> AdaptiveTreeBank:
         check_at_least(self.drift_window_threshold, "drift_window_threshold", 0)
         check_share(self.switch_significance, "switch_significance")
+        if not isinstance(self.drift_delta, NUMBERS) or not 0 < self.drift_delta < 1:
+            raise ValueError(f"drift_delta must be in (0, 1). Got {self.drift_delta!r} instead.")
         params = AdaptiveParams(
             check_tree_params(self),
             window=float(self.drift_window_threshold),
             log_significance=math.log(2.0 / self.switch_significance),
-            drift_delta=_drift_delta(self.drift_delta),
+            drift_delta=float(self.drift_delta),
         )
         seed = _seed(self.random_state) if self.bootstrap_sampling else None
         return AdaptiveTreeBank(n_trees, n_features, n_classes, params, n_groups=n_groups, seed=seed, rng=rng)
@@ -146,12 +148,6 @@ class HoeffdingAdaptiveTreeClassifier(TreeClassifier):
     def _history(self, name: str) -> Array:
         with lock_of(self):
             return self.bank_.history(name)
-
-
-def _drift_delta(value: object) -> float:
-    if not isinstance(value, NUMBERS) or not 0 < value < 1:
-        raise ValueError(f"drift_delta must be in (0, 1). Got {value!r} instead.")
-    return float(value)
 
 
 def _seed(random_state: RandomStateLike) -> int:

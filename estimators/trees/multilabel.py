@@ -11,7 +11,7 @@ from estimators.contract.validation import Features
 from estimators.trees._graphviz import dot_of_labels
 from estimators.trees._kernels import multilabel_learning
 from estimators.trees._kernels.multilabel_arrays import new_tree, size_bytes
-from estimators.trees._tree_bank import NO_WEIGHTS, check_tree_params, codes_of
+from estimators.trees._tree_bank import NO_WEIGHTS, check_tree_params, codes_of, decide
 
 
 class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
@@ -134,16 +134,13 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
         votes = np.empty((*Y.shape, 2))
         self._run(X, Y, mask, None, votes)
-        return _decided(votes)
+        return decide(votes)
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         votes = np.empty((X.shape[0], self.n_labels_, 2))
         for rows in blocks(X):
             multilabel_learning.predict(self.tree_, dense(X[rows]), votes[rows])
-        return _decided(votes)
-
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
+        return decide(votes)
 
     # ------------------------------------------------------------------ parts
     def _run(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, votes: Array) -> None:
@@ -152,7 +149,3 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
         for rows in blocks(X):
             chunk = multilabel_learning.MultilabelChunk(dense(X[rows]), codes[rows], weights[rows])
             self.tree_ = multilabel_learning.learn(self.tree_, chunk, params, votes[rows])
-
-
-def _decided(votes: Array) -> tuple[Array, Array]:
-    return votes[:, :, 1] > votes[:, :, 0], votes[:, :, 1]

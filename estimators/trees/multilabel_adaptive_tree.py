@@ -16,7 +16,7 @@ from estimators.contract.validation import Features
 from estimators.trees._kernels.mlhat.arrays import Shape, new_tree, size_bytes
 from estimators.trees._kernels.mlhat.learning import learn, predict
 from estimators.trees._kernels.mlhat.scratch import AdaptiveParams, Chunk, LeafParams, Scratch
-from estimators.trees._tree_bank import NO_WEIGHTS, check_at_least, check_growth, check_share
+from estimators.trees._tree_bank import NO_WEIGHTS, check_at_least, check_growth, check_share, decide
 from metrics._validation import require_integer
 
 # the rate of the intercepts, which is not a parameter in the code of the authors either
@@ -180,16 +180,13 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
         votes = np.empty((*Y.shape, 2))
         self._run(X, Y, None, votes)
-        return _decided(votes)
+        return decide(votes)
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         votes, params, scratch = np.empty((X.shape[0], self.n_labels_, 2)), self._params(), self._scratch()
         for rows in blocks(X):
             predict(self.tree_, dense(X[rows]), params, scratch, votes[rows])
-        return _decided(votes)
-
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
+        return decide(votes)
 
     # ------------------------------------------------------------------ parts
     def _run(self, X: Features, Y: Array, weight: Array | None, votes: Array) -> None:
@@ -243,7 +240,3 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
         with lock_of(self):
             check_is_fitted(self)
             return int(self.tree_.state[name][0])
-
-
-def _decided(votes: Array) -> tuple[Array, Array]:
-    return votes[:, :, 1] > votes[:, :, 0], votes[:, :, 1]

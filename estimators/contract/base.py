@@ -433,6 +433,8 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def _predict_proba(self, X: Features) -> Array:
+        if type(self)._infer is StreamClassifier._infer:
+            raise NotImplementedError(f"{type(self).__name__} must define _predict_proba, or _infer.")
         return self._infer(X)[1]
 
     def _can_grow(self) -> bool:

@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from estimators import BinaryRelevance, LabelCombination, OnlineNeuralClassifier, PragmaThreshold
+from estimators import BinaryRelevance, LabelCombination, OnlineNeuralClassifier, PragmaThreshold, StreamClassifier
 from tests.estimators.learners import Logistic
 from tests.loops import check_all
 
@@ -30,6 +30,20 @@ def test_nothing_is_answered_before_anything_is_learnt(data):
         Logistic().predict(data[0])
     with pytest.raises(NotFittedError):
         Logistic().predict_proba(data[0])
+
+
+def test_a_learner_that_defines_no_prediction_says_what_it_must_define(data):
+    class Mute(StreamClassifier):
+        def _start(self):
+            pass
+
+        def _learn(self, X, Y, mask, weight):
+            pass
+
+    mute = Mute().partial_fit(*data)
+    for predict in (mute.predict, mute.predict_proba):
+        with pytest.raises(NotImplementedError, match=r"^Mute must define _predict_proba, or _infer\.$"):
+            predict(data[0])
 
 
 def test_a_begun_learner_answers_without_having_learnt(data):

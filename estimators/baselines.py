@@ -13,7 +13,7 @@ from estimators.contract.prevalence import MEMORY, Prevalence, require_rule
 from estimators.contract.targets import has_unknown
 from estimators.contract.validation import Features, is_sparse
 from estimators.neighbours._window import DenseWindow, Metric, SparseWindow, Tail, blocks
-from metrics._validation import require_choice, require_integer
+from metrics.validation import require_choice, require_integer
 
 
 class _Baseline(StreamClassifier):

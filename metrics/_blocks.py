@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from metrics._typing import Indicator
-from metrics._validation import check_binary_values, check_finite
+from metrics.validation import check_binary_values, check_finite
 
 _CELLS_PER_BLOCK = 2**19  # half a megabyte of 0/1 bytes
 _BYTE_MAX = 255  # as many ones as a byte can add up

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from metrics._blocks import column_sums, read_indicator, read_mask, row_blocks, row_sums
 from metrics._typing import Indicator, LabelMatrix
-from metrics._validation import check_indicator, check_same_shape, check_truth
+from metrics.validation import check_indicator, check_same_shape, check_truth
 
 Axis: TypeAlias = Literal[0, 1]
 Mask: TypeAlias = NDArray[np.uint8] | None

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics._blocks import read_indicator, read_mask, read_scores, row_blocks, row_sums
 from metrics._means import mean_of_blocks
 from metrics._typing import Array, Floats, LabelMatrix
-from metrics._validation import check_probabilities, check_same_shape, check_scores, check_truth
+from metrics.validation import check_probabilities, check_same_shape, check_scores, check_truth
 
 _FEW = 32  # up to this k, k searches for the best label are faster than sorting
 

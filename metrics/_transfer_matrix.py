@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics._means import nan_mean
 from metrics._typing import Floats
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 
 Undefined: TypeAlias = Literal["raise", "skip"]
 

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from metrics._means import divide
 from metrics._typing import Array, Floats, LabelMatrix
-from metrics._validation import check_finite, check_number
 from metrics.counts import label_counts
+from metrics.validation import check_finite, check_number
 
 T = TypeVar("T")
 

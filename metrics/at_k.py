@@ -13,7 +13,7 @@ from metrics._means import divide, mean_of_blocks
 from metrics._overlap import Overlap, row_overlaps
 from metrics._ranks import ScoredRows, best_labels, mean_over_rows, sink_masked
 from metrics._typing import Floats, LabelMatrix
-from metrics._validation import check_k, check_truth, check_zero_division
+from metrics.validation import check_k, check_truth, check_zero_division
 
 
 def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mask: ArrayLike | None = None) -> float:

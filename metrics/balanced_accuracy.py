@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from metrics._means import divide, nan_mean
 from metrics._typing import LabelMatrix, Score
-from metrics._validation import require_choice
 from metrics.counts import LabelCounts, label_counts
+from metrics.validation import require_choice
 
 OneClass: TypeAlias = Literal["skip", "recall", "river"]
 

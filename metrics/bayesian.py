@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics._validation import check_number
+from metrics.validation import check_number
 
 
 class BayesianComparison(NamedTuple):

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from metrics._ranks import ScoredRows, values_of_rows
 from metrics._typing import Array, Floats, Indicator, LabelMatrix
-from metrics._validation import check_binary_values, check_indicator, check_same_shape, check_truth
 from metrics.at_k import precision_of_best
 from metrics.counts import LabelCounts
 from metrics.ranking import root_mean_square
+from metrics.validation import check_binary_values, check_indicator, check_same_shape, check_truth
 
 
 def counts_by_row(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayLike | None = None) -> LabelCounts:

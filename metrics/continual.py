@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from metrics._means import divide, nan_mean
 from metrics._transfer_matrix import Undefined, check_reference_scores, left_behind, mean_over_tasks, read_history
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 
 
 def acc(

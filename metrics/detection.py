@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics._validation import require_integer
+from metrics.validation import require_integer
 
 Rows: TypeAlias = NDArray[np.int64]
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from metrics._blocks import read_indicator, read_mask, read_scores, row_blocks
 from metrics._means import nan_mean
 from metrics._typing import Floats, Indicator, LabelMatrix
-from metrics._validation import check_probabilities, check_same_shape, check_scores, check_truth, require_choice
+from metrics.validation import check_probabilities, check_same_shape, check_scores, check_truth, require_choice
 
 ConstantLabels: TypeAlias = Literal["raise", "skip"]
 

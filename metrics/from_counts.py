@@ -6,8 +6,8 @@ import numpy as np
 
 from metrics._means import divide, nan_mean
 from metrics._typing import Array, Score
-from metrics._validation import check_zero_division, require_choice
 from metrics.counts import LabelCounts
+from metrics.validation import check_zero_division, require_choice
 
 Average: TypeAlias = Literal["samples", "micro", "macro"] | None
 CountAverage: TypeAlias = Literal["micro", "macro"] | None

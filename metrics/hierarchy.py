@@ -15,8 +15,8 @@ from metrics._label_trees import edges
 from metrics._means import divide, mean_of_blocks
 from metrics._overlap import Overlap, row_overlaps
 from metrics._typing import Floats, Indicator, LabelMatrix
-from metrics._validation import check_indicator, check_label_mask, check_zero_division
 from metrics.counts import label_counts
+from metrics.validation import check_indicator, check_label_mask, check_zero_division
 
 
 def pw_js(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayLike | None = None) -> float:

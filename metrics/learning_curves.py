@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics._typing import Floats
-from metrics._validation import check_number
+from metrics.validation import check_number
 
 
 class LearningSpeed(NamedTuple):

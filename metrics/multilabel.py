@@ -13,9 +13,9 @@ from metrics import from_counts
 from metrics._means import mean_of_blocks
 from metrics._overlap import row_overlaps
 from metrics._typing import LabelMatrix, Score
-from metrics._validation import require_choice
 from metrics.counts import counts_of, label_counts
 from metrics.from_counts import Average, Ratio
+from metrics.validation import require_choice
 
 
 def hamming_loss(

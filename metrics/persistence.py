@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics._blocks import read_indicator, read_mask, row_blocks
 from metrics._means import divide, nan_mean
 from metrics._typing import Floats, Indicator, LabelMatrix, Score
-from metrics._validation import check_indicator, check_same_shape, check_truth, require_choice
+from metrics.validation import check_indicator, check_same_shape, check_truth, require_choice
 
 
 class LabelPersistence(NamedTuple):

@@ -10,7 +10,7 @@ from metrics._blocks import read_indicator, row_blocks
 from metrics._label_trees import edges
 from metrics._means import divide, mean_of_blocks, nan_mean
 from metrics._typing import Array, Floats, LabelMatrix
-from metrics._validation import check_indicator, check_same_shape, check_truth
+from metrics.validation import check_indicator, check_same_shape, check_truth
 
 Columns = NDArray[np.intp]
 

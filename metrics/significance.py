@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics._typing import Floats
-from metrics._validation import check_finite
+from metrics.validation import check_finite
 
 
 class FriedmanResult(NamedTuple):

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics._means import divide
 from metrics._transfer_matrix import Undefined, check_reference_scores, left_behind, mean_over_tasks, read_history
 from metrics._typing import Floats
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 
 
 def bwt(

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import AnyEstimator, Array, Classes, MaskLike, MatrixLike
 from estimators.contract.targets import LabelTarget, Target, as_codes, as_table, make_target
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 
 OnNewLabels = Literal["error", "grow"]
 

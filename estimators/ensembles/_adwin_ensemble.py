@@ -13,7 +13,7 @@ from estimators.contract.validation import Features
 from estimators.ensembles._kernels import adwin_ensembles as kernels
 from estimators.linear._rows import NO_WEIGHTS, as_rows, hide, refuse_great
 from estimators.linear.logistic import check_step
-from metrics._validation import check_number, require_choice, require_integer
+from metrics.validation import check_number, require_choice, require_integer
 
 Variant = Literal["river", "paper"]
 

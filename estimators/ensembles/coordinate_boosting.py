@@ -15,7 +15,7 @@ from estimators.linear._rows import hide
 from estimators.linear.logistic import OnlineLogisticRegression, check_step
 from estimators.trees._tree_bank import check_tree_params
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
-from metrics._validation import check_number, require_choice, require_integer
+from metrics.validation import check_number, require_choice, require_integer
 
 
 class OnlineCoordinateBoosting(StreamClassifier):

@@ -13,7 +13,7 @@ from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.targets import LabelTarget
 from estimators.contract.validation import Features
 from estimators.interop._redo_log import RedoLog
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 
 BLOCK = 1024
 

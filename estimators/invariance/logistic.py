@@ -15,7 +15,7 @@ from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.validation import Features, is_sparse
 from estimators.invariance._kept_rows import KeptRows, join, random_priority, sample
 from estimators.invariance._objectives import Problem, fit_label
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 
 Penalty = Literal["none", "irm", "vrex", "group-dro"]
 

@@ -10,7 +10,7 @@ from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.validation import Features
 from estimators.linear._kernels import logistic
 from estimators.linear._rows import NO_WEIGHTS, as_rows, hide, refuse_great
-from metrics._validation import check_number
+from metrics.validation import check_number
 
 # with steps no longer than these, and features that fit float32, no number leaves the range of doubles
 GREATEST_RATE, GREATEST_CLIP = 1e6, 1e12

@@ -14,7 +14,7 @@ from estimators.contract.validation import Features
 from estimators.meta._wrapped import Member, Prediction, in_threads, infer_each, make_members, takes_sparse
 from estimators.trees._kernels.hoeffding import SKIP
 from estimators.trees._tree_bank import TreeBank, codes_of, decide, has_bank
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 
 
 class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):

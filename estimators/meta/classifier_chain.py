@@ -22,7 +22,7 @@ from estimators.meta._wrapped import (
 )
 from estimators.trees._kernels.hoeffding import SKIP
 from estimators.trees._tree_bank import TreeBank, check_at_least, codes_of, has_bank
-from metrics._validation import require_choice, require_integer
+from metrics.validation import require_choice, require_integer
 
 
 class ClassifierChain(MetaEstimatorMixin, StreamClassifier):

@@ -19,7 +19,7 @@ from estimators.meta._context import POLICIES, Context, Schedule
 from estimators.meta._context_models import Fit, Models, require_classifier, require_weights
 from estimators.meta._wrapped import takes_sparse
 from estimators.replay._kept_rows import KeptRows, take
-from metrics._validation import require_choice, require_integer
+from metrics.validation import require_choice, require_integer
 
 
 class ContextWindowClassifier(MetaEstimatorMixin, StreamClassifier):

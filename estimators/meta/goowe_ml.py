@@ -19,7 +19,7 @@ from estimators.meta._kernels.least_squares import add_products, combine, rescal
 from estimators.meta._stack_members import predict_all
 from estimators.meta._wrapped import takes_sparse
 from estimators.replay._kept_rows import KeptRows, join, learn, take
-from metrics._validation import require_integer
+from metrics.validation import require_integer
 
 # Least squares whose condition is worse than this have no solution that means anything.
 _WORST_CONDITION = 1e12

@@ -17,7 +17,7 @@ from estimators.meta._kernels.combining import combine
 from estimators.meta._pruned_sets import LearningStep, PrunedSets
 from estimators.meta._wrapped import Prediction, infer_each, make_members, takes_sparse
 from estimators.trees._kernels.hoeffding import SKIP
-from metrics._validation import require_choice, require_integer
+from metrics.validation import require_choice, require_integer
 
 BLOCK = 512
 

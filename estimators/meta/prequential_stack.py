@@ -27,7 +27,7 @@ from estimators.meta._stack_members import (
 )
 from estimators.meta._wrapped import takes_sparse
 from estimators.replay._kept_rows import KeptRows
-from metrics._validation import require_integer
+from metrics.validation import require_integer
 
 # Probabilities are drawn together into [_MARGIN, 1 - _MARGIN], so that no loss is infinite.
 _MARGIN = 1e-3

@@ -6,7 +6,7 @@ import numpy as np
 
 from estimators.contract.parameters import check_number
 from estimators.neighbours._kernels.sizes import Options
-from metrics._validation import require_choice, require_integer
+from metrics.validation import require_choice, require_integer
 
 
 def check_options(estimator: Any, *, adaptive: bool) -> Options:

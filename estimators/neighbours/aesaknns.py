@@ -16,7 +16,7 @@ from estimators.neighbours._member import NO_VOTES, Member, Plan, Rows, draw_fea
 from estimators.neighbours._options import check_options
 from estimators.neighbours._window import blocks, dense_rows
 from estimators.neighbours.mlsaknn import FIRST_K
-from metrics._validation import require_integer
+from metrics.validation import require_integer
 
 # as published
 FADING, DELTA = 0.995, 0.002

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from estimators.contract.new_labels import OnNewLabels
 from estimators.neighbours._self_adjusting import SelfAdjustingClassifier
-from metrics._validation import require_integer
+from metrics.validation import require_integer
 
 
 class MLSAMPkNNClassifier(SelfAdjustingClassifier):

@@ -10,7 +10,7 @@ from estimators.contract.parameters import NUMBERS, PRECISIONS
 from estimators.networks._kernels.state import CodedRows, RunOptions
 from estimators.networks._network_state import LIMIT
 from estimators.networks._torch_network import check_device
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "optimizer": ("adam", "sgd"),

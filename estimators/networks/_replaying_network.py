@@ -15,7 +15,7 @@ from estimators.networks._network_options import check_learning_rate, check_netw
 from estimators.networks._network_state import as_network, draw_state, make_batch, with_more_outputs
 from estimators.networks._row_store import RowStore, as_rows, empty_store, is_dense, match_store
 from estimators.replay.memories import BoundedMemory, ReplayPlan, join_plans, no_replay
-from metrics._validation import require_integer
+from metrics.validation import require_integer
 
 
 class ReplayingNetwork(NetworkClassifier):

@@ -10,7 +10,7 @@ from estimators.networks._kernels.state import Batch, CodedRows, Floats, Integer
 from estimators.networks._replaying_network import ReplayingNetwork
 from estimators.replay.memories import ReplayPlan
 from estimators.replay.task_memory import TaskMemory
-from metrics._validation import require_integer
+from metrics.validation import require_integer
 
 
 class AGEMClassifier(ReplayingNetwork):

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from math import isfinite, nan
 from typing import Any
 
-from metrics._validation import check_number
+from metrics.validation import check_number
 
 _TWO_DOUBLES = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from estimators._typing import Array
 from estimators.pragma._kernels.vote_search import anneal, sweep
 from estimators.pragma._kernels.votes import Losses, Votes, decide, objective, totals
-from metrics._validation import require_choice, require_integer
+from metrics.validation import require_choice, require_integer
 
 Search = Literal["exact", "annealing", "both"]
 

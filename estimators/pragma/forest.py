@@ -20,7 +20,7 @@ from estimators.pragma._vote_search import Search
 from estimators.pragma._vote_weights import shares, unvoted_classes, usable_votes, warn_of_floors, warn_of_unvoted
 from estimators.pragma._weighted_votes import WeightedVotes, with_a_label
 from estimators.pragma.tree import CRITERIA, PragmaTreeClassifier
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 
 
 class PragmaForestClassifier(WeightedVotes):

@@ -18,7 +18,7 @@ from estimators.trees._forest_bank import ForestBank
 from estimators.trees._multilabel_forest import MultilabelForest
 from estimators.trees._tree_bank import codes_of
 from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
-from metrics._validation import require_integer
+from metrics.validation import require_integer
 
 
 class PragmaStreamForestClassifier(StreamClassifier):

@@ -22,7 +22,7 @@ from estimators.pragma._prequential_weights import PrequentialWeights
 from estimators.pragma._vote_search import Search
 from estimators.pragma._vote_weights import FittedWeights, shares, warn_of_floors
 from estimators.pragma._weighted_votes import with_a_label
-from metrics._validation import require_choice, require_integer
+from metrics.validation import require_choice, require_integer
 
 
 def _estimator_has(name: str) -> Callable[["PragmaThreshold"], bool]:

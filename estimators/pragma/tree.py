@@ -16,7 +16,7 @@ from estimators.contract.targets import ClassTarget
 from estimators.contract.validation import check_sample_weight, errors_in_one_line
 from estimators.pragma._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, grow_tree
 from estimators.pragma._preferences import Pairs, Preferences, Weights
-from metrics._validation import require_choice, require_integer
+from metrics.validation import require_choice, require_integer
 
 CRITERIA = {"gini": GINI, "entropy": ENTROPY, "pragma": PRAGMA}
 

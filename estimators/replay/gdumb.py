@@ -20,7 +20,7 @@ from estimators.replay._balanced_memory import BalancedMemory
 from estimators.replay._kept_rows import KeptRows, blank, take
 from estimators.replay._kernels.balanced import NONE
 from estimators.replay._meta_base import OuterClassifier, begin_inner, predict_both
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 
 Prediction = tuple[Array, Array]
 

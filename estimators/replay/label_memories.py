@@ -13,7 +13,7 @@ from estimators.contract.targets import as_codes
 from estimators.replay._kernels import divergence, partitioning
 from estimators.replay._kernels.by_label import LabelState
 from estimators.replay.memories import BoundedMemory, Integers, ReplayPlan, ReservoirMemory, chances
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 
 
 class _LabelMemory(BoundedMemory):

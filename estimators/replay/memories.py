@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from estimators._kernels.randomness import fill_chances
 from estimators._typing import Array, RandomStateLike
 from estimators.contract.locks import lock_of
-from metrics._validation import require_integer
+from metrics.validation import require_integer
 
 Integers = npt.NDArray[np.int64]
 

@@ -17,7 +17,7 @@ from estimators.trees._forest_bank import ForestBank
 from estimators.trees._kernels.forest import ForestParams
 from estimators.trees._multilabel_forest import MultilabelForest
 from estimators.trees._tree_bank import check_tree_params, codes_of
-from metrics._validation import require_integer
+from metrics.validation import require_integer
 
 MAX_BAGGING = 100
 

@@ -7,7 +7,7 @@ from numpy.random import RandomState
 from estimators.trees._sparse_bank import SparseTreeBank
 from estimators.trees._tree_bank import TreeBank, check_tree_params
 from estimators.trees._tree_classifier import TreeClassifier
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 
 BANKS = {"one-by-one": TreeBank, "together": SparseTreeBank}
 

@@ -17,7 +17,7 @@ from estimators.trees._kernels.mlhat.arrays import Shape, new_tree, size_bytes
 from estimators.trees._kernels.mlhat.learning import learn, predict
 from estimators.trees._kernels.mlhat.scratch import AdaptiveParams, Chunk, LeafParams, Scratch
 from estimators.trees._tree_bank import NO_WEIGHTS, check_at_least, check_growth, check_share, decide
-from metrics._validation import require_integer
+from metrics.validation import require_integer
 
 # the rate of the intercepts, which is not a parameter in the code of the authors either
 INTERCEPT_RATE = 0.01

@@ -80,7 +80,7 @@ def require_count(value: object, name: str, minimum: int = 1) -> None:
 
 
 def _require_choice(choices: tuple[str, ...], value: object, name: str) -> None:
-    from metrics._validation import require_choice
+    from metrics.validation import require_choice
 
     require_choice(value, name, choices)
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import metrics
-from metrics._validation import check_number, require_choice, require_integer
+from metrics.validation import check_number, require_choice, require_integer
 from tests.loops import check_all
 
 Y = np.array([[1, 0, 1], [0, 1, 1]])

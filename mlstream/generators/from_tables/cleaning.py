@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 from mlstream.streams.card_model import DropCard
 from mlstream.streams.label_sets import count_labels, has_label
 from mlstream.streams.stream import Dataset, Features, Index, Mask

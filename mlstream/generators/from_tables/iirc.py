@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 from mlstream.cards.description import describe_stream
 from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._checks import require_count

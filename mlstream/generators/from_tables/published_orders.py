@@ -9,7 +9,7 @@ from importlib.resources import files
 from itertools import chain
 from typing import Any, NamedTuple
 
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 
 
 class _Benchmark(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 from mlstream.cards.description import describe_stream
 from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._parameters import describe_call

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators._threads import for_each

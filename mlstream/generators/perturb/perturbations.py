@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 from mlstream.generators._checks import require_share
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for

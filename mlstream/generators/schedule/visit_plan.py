@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from pydantic import JsonValue
 
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 from mlstream.generators._checks import require_count, require_seed
 
 OrderName = Literal["random", "similarity", "dissimilarity", "interleaved"]

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 from mlstream._support.mapped import empty_table, slices, take_rows
 from mlstream._support.memory import INDEX_BYTES, require_memory
 from mlstream.cards.description import describe_stream

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from metrics._validation import require_choice
+from metrics.validation import require_choice
 from mlstream._support.memory import require_memory
 from mlstream.generators._checks import require_count, require_seed, require_share
 from mlstream.generators._parameters import describe_call

@@ -101,7 +101,8 @@ def measure(parts: StreamParts | Stream, *, shared_rows: SharedRows | None) -> M
             _describe_task(index, parts, overlap, shared_rows) for index, overlap in enumerate(_mean_overlaps(parts))
         ],
         experiences=[
-            ExperienceCard(tasks=_tasks_of(experience), n_samples=len(experience)) for experience in parts.experiences
+            ExperienceCard(tasks=np.flatnonzero(np.bincount(experience.task_ids)).tolist(), n_samples=len(experience))
+            for experience in parts.experiences
         ],
         persistence=_describe_persistence(map(labels_that_count, parts.experiences)),
         data_sha256=hash_data(parts),
@@ -225,8 +226,3 @@ def _describe_task(
 def _labels_of_task(experience: Experience, index: int) -> Indicator:
     mine = experience.task_ids == index
     return experience.Y if mine.all() else experience.Y[mine]
-
-
-def _tasks_of(experience: Experience) -> list[int]:
-    found: list[int] = np.flatnonzero(np.bincount(experience.task_ids)).tolist()
-    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from sklearn.metrics import euclidean_distances
 from mlstream.streams.label_sets import expected_labels
 from mlstream.streams.label_values import as_indicator, known
 from mlstream.streams.stream import Features, Index, Indicator, Stream
+from mlstream.streams.tables._joined_features import join_rows
 
 Distances = npt.NDArray[np.float64]
 
@@ -94,13 +95,7 @@ def _draw(stream: Stream, max_rows: int, seed: int) -> _Sample:
             mine = found[chosen[(chosen >= start) & (chosen < start + len(found))] - start]
             tables.append(X[mine])
             labels.append(Y[mine])
-    return _Sample(_stack(tables), as_indicator(np.concatenate(labels)), rows)
-
-
-def _stack(tables: Sequence[Features]) -> Features:
-    if sparse.issparse(tables[0]):
-        return sparse.csr_array(sparse.vstack(cast("Sequence[sparse.csr_array]", tables)))
-    return np.concatenate(cast("Sequence[npt.NDArray[np.floating]]", tables))
+    return _Sample(join_rows(tables), as_indicator(np.concatenate(labels)), rows)
 
 
 def _parts_of(stream: Stream, task: int) -> list[tuple[Features, Indicator, Index]]:

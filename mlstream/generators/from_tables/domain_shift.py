@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from mlstream.generators.schedule.partition import Partition
-from mlstream.streams.stream import Dataset, Index
+from mlstream.streams.stream import Dataset
 
 Values = npt.NDArray[np.floating]
 
@@ -29,7 +29,8 @@ def require_domain_shift(table: Dataset, partition: Partition, scenario: str) ->
     correction for all these tests, the first step of which divides the level by their number.
     """
     X = table.X.tocsc() if sparse.issparse(table.X) else table.X
-    rows = [_spaced(members) for members in partition.members]
+    members = partition.members
+    rows = [own[np.linspace(0, len(own) - 1, min(len(own), _MAX_ROWS)).astype(np.int64)] for own in members]
     level = _LEVEL / max(1, comb(len(rows), 2) * X.shape[1])
     for one, other in combinations(range(len(rows)), 2):
         # Where means differ most, a difference is found first.
@@ -55,10 +56,6 @@ def _compare(one: Values, other: Values) -> float:
 
     method: Literal["exact", "asymp"] = "exact" if min(len(one), len(other)) < _FEW else "asymp"
     return float(ks_2samp(one, other, method=method).pvalue)
-
-
-def _spaced(rows: Index) -> Index:
-    return rows[np.linspace(0, len(rows) - 1, min(len(rows), _MAX_ROWS)).astype(np.int64)]
 
 
 def _column(X: Values | sparse.csc_array, feature: int) -> Values:

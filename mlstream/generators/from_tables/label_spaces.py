@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from mlstream.generators.schedule.partition import Partition, as_slice
-from mlstream.streams.stream import Dataset, Mask, Task
+from mlstream.streams.stream import Dataset, Task
 
 LabelSpaces = Literal["any", "same", "disjoint", "overlapping"]
 
@@ -39,7 +39,10 @@ def _require_disjoint(partition: Partition, scenario: str) -> None:
 
 
 def _require_overlap(table: Dataset, partition: Partition, scenario: str) -> None:
-    spaces = [_occurring(table, partition, task) for task in range(len(partition))]
+    spaces = [
+        (table.Y[as_slice(rows)] == 1).any(axis=0) & labels
+        for rows, labels in zip(partition.members, partition.signatures, strict=True)
+    ]
     for (one, mine), (other, theirs) in combinations(enumerate(spaces), 2):
         fault = "the same labels" if (mine == theirs).all() else "no label in common"
         if (mine == theirs).all() or not (mine & theirs).any():
@@ -48,8 +51,3 @@ def _require_overlap(table: Dataset, partition: Partition, scenario: str) -> Non
                 f"{partition.tasks[one].name} and {partition.tasks[other].name}; use by='label-lists', which draws "
                 f"such lists unless label_lists holds others."
             )
-
-
-def _occurring(table: Dataset, partition: Partition, task: int) -> Mask:
-    occurs: Mask = (table.Y[as_slice(partition.members[task])] == 1).any(axis=0)
-    return np.asarray(occurs & partition.signatures[task])

@@ -196,6 +196,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     name = name or f"{source.name}-{scenario}"
     chosen = {"by": by, "task_identity": task_identity, "name": name}
     parts = chain_parts(before, parts)
+    downstream: list[TaskRole] = ["downstream"] * len(partition)
     card = describe_stream(
         table,
         parts,
@@ -207,7 +208,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
             boundary=plan.boundary,
             task_identity=task_identity,
             shared_rows=shared_rows if by == "label-lists" else None,
-            task_roles=_list_roles(before, partition),
+            task_roles=["pre-training", *downstream] if before.tasks else None,
         ),
         drops=[*drops, *homeless, *unused],
     )
@@ -236,11 +237,6 @@ def _pretrain(table: Dataset, rows: Index, plan: VisitPlan, share: float | None)
     partition = make_partition(table, [np.sort(shuffled[:taken])], names=["pre-training"])
     batches = replace(plan, learning_fractions=fractions, order=None, window=0)
     return lay_out(table, partition, batches)[0], np.sort(shuffled[taken:])
-
-
-def _list_roles(before: StreamParts, partition: Partition) -> list[TaskRole] | None:
-    downstream: list[TaskRole] = ["downstream"] * len(partition)
-    return ["pre-training", *downstream] if before.tasks else None
 
 
 def _fit_plan(plan: VisitPlan, partition: Partition, *, in_time: bool, blurred: bool) -> VisitPlan:

@@ -147,8 +147,10 @@ def _hidden_rows(plan: Plan, keys: Sequence[Keys]) -> HiddenRows:
 
 
 def _describe(stream: Stream, config: ChallengeConfig, plan: Plan) -> PublicCard:
-    labels = stream.card.label_names
-    _require_free({ENVIRONMENT, ROW_ID, *plan.hiding.names}, labels)
+    labels, taken = stream.card.label_names, {ENVIRONMENT, ROW_ID, *plan.hiding.names}
+    for name in labels:
+        if name in taken:
+            raise ValueError(f"A label must not be called {name!r}, which is a column of the bundle. Rename the label.")
     return PublicCard(
         name=config.name,
         metric=config.metric,
@@ -170,12 +172,6 @@ def _describe(stream: Stream, config: ChallengeConfig, plan: Plan) -> PublicCard
         citation=stream.card.source.citation,
         truth_is_public=_is_public(stream),
     )
-
-
-def _require_free(taken: set[str], labels: Sequence[str]) -> None:
-    for name in labels:
-        if name in taken:
-            raise ValueError(f"A label must not be called {name!r}, which is a column of the bundle. Rename the label.")
 
 
 def _is_public(stream: Stream) -> bool:

@@ -31,12 +31,12 @@ def render_page(challenge: Challenge) -> str:
 
     The page holds nothing that is not public: no script, and no content from elsewhere.
     """
-    return format_page(
-        challenge.config.name,
-        challenge.config.metric,
-        challenge.leaderboard(),
-        _find_ranking(challenge),
-    )
+    board = challenge.leaderboard()
+    try:
+        ranking: FinalRanking | None = challenge.ranking()
+    except PhaseClosed:
+        ranking = None
+    return format_page(challenge.config.name, challenge.config.metric, board, ranking)
 
 
 def format_page(name: str, metric: str, board: Sequence[BoardRow], ranking: FinalRanking | None) -> str:
@@ -65,13 +65,6 @@ def place_bars(rows: Sequence[RankedTeam]) -> list[Bar]:
     least, most = min(values), max(values)
     scale = (_WIDTH - 2 * _MARGIN) / ((most - least) or 1.0)
     return [Bar(*(round(_MARGIN + scale * (value - least), 1) for value in span)) for span in spans]
-
-
-def _find_ranking(challenge: Challenge) -> FinalRanking | None:
-    try:
-        return challenge.ranking()
-    except PhaseClosed:
-        return None
 
 
 def _environment_table(ranking: FinalRanking | None) -> tuple[list[str], list[tuple[str, list[float]]]] | None:

@@ -18,8 +18,6 @@ from mlstream.cli.challenge.organiser import AsJson, open_challenge
 from mlstream.cli.options import parse_strategies
 
 if TYPE_CHECKING:
-    from pydantic import JsonValue
-
     from mlstream.challenge.client import RemoteChallenge
 
 _VARIABLE = "MLSTREAM_CHALLENGE_TOKEN"
@@ -79,7 +77,11 @@ def submit(
     _require_one({"--url": url, "--folder": folder, "--inbox": inbox})
     token = _read_token(token_file)
     if url is not None:
-        reply = _submit_over_http(url, file, token, timeout)
+        from mlstream.cli.progress import download_progress
+
+        with download_progress() as bars:
+            progress = None if bars is None else partial(bars, file.name)
+            reply = _connect(url, token).submit(file, progress=progress, timeout_s=timeout)
     elif folder is not None:
         from mlstream.challenge.inbox import describe_reply
 
@@ -159,15 +161,6 @@ def _connect(url: str, token: str) -> RemoteChallenge:
     from mlstream.challenge.client import RemoteChallenge
 
     return RemoteChallenge(url, token)
-
-
-def _submit_over_http(url: str, file: Path, token: str, timeout: float) -> dict[str, JsonValue]:
-
-    from mlstream.cli.progress import download_progress
-
-    with download_progress() as bars:
-        progress = None if bars is None else partial(bars, file.name)
-        return _connect(url, token).submit(file, progress=progress, timeout_s=timeout)
 
 
 def _read_token(file: Path | None) -> str:

@@ -24,18 +24,14 @@ def fit_labels(table: Dataset, partition: Partition, spaces: LabelSpaces, scenar
         everything = np.ones_like(partition.tasks[0].signature)
         return replace(partition, tasks=tuple(Task(task.name, everything) for task in partition.tasks))
     if spaces == "disjoint" and partition.hides_labels:
-        _require_disjoint(partition, scenario)
+        twice = partition.signatures.sum(axis=0) > 1
+        if twice.any():
+            raise ValueError(
+                f"{scenario}: no label must be in two lists. Got label {int(np.argmax(twice))} in more than one."
+            )
     if spaces == "overlapping":
         _require_overlap(table, partition, scenario)
     return partition
-
-
-def _require_disjoint(partition: Partition, scenario: str) -> None:
-    twice = partition.signatures.sum(axis=0) > 1
-    if twice.any():
-        raise ValueError(
-            f"{scenario}: no label must be in two lists. Got label {int(np.argmax(twice))} in more than one."
-        )
 
 
 def _require_overlap(table: Dataset, partition: Partition, scenario: str) -> None:

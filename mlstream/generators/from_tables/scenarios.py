@@ -14,8 +14,7 @@ from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.cleaning import Keep, clean
-from mlstream.generators.from_tables.domain_shift import require_domain_shift
-from mlstream.generators.from_tables.label_spaces import LabelSpaces, fit_labels
+from mlstream.generators.from_tables.task_requirements import LabelSpaces, fit_labels, require_domain_shift
 from mlstream.generators.from_tables.task_rules import By, TaskRule, find_tasks
 from mlstream.generators.schedule.experiences import chain_parts, lay_out
 from mlstream.generators.schedule.partition import Partition, make_partition

@@ -42,8 +42,14 @@ def render_page(challenge: Challenge) -> str:
 def format_page(name: str, metric: str, board: Sequence[BoardRow], ranking: FinalRanking | None) -> str:
     """Write a board, and rankings, as HTML; `ranking` is None before the end."""
     prizes = [] if ranking is None else [("Generalisation", ranking.generalisation), ("Robustness", ranking.robustness)]
-    template = _environment().get_template("leaderboard.html")
-    return template.render(
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("mlstream.challenge"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("leaderboard.html").render(
         name=name,
         metric=metric,
         lower_is_better=metric_of(metric).lower_is_better,
@@ -74,13 +80,3 @@ def _environment_table(ranking: FinalRanking | None) -> tuple[list[str], list[tu
     teams = [row.team for row in ranking.generalisation]
     names = list(ranking.environments[teams[0]])
     return names, [(team, [ranking.environments[team][name] for name in names]) for team in teams]
-
-
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("mlstream.challenge"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )

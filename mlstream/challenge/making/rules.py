@@ -64,10 +64,6 @@ def _submissions(card: PublicCard) -> Iterator[str]:
         "them. The same file sent again returns its score and costs nothing."
     )
     yield ""
-    yield from _dates(card)
-
-
-def _dates(card: PublicCard) -> Iterator[str]:
     rows = (
         ("development opens", card.opens, "at once"),
         ("development ends, selection begins", card.development_ends, "when the organiser closes it"),

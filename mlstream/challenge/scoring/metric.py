@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias, get_args
+from typing import get_args
 
 import numpy as np
 
 from metrics import ba_macro, nce, precision_at_k, pw_js, rmse
 from mlstream.challenge.config import MetricName
 from mlstream.challenge.truth import Array
-
-# (truth, probabilities, mask, eps, k) -> score
-_Function: TypeAlias = Callable[[Array, Array, Array, float, int], float]
 
 _THRESHOLD = 0.5
 
@@ -24,7 +21,7 @@ class ChallengeMetric:
 
     name: MetricName  # Its name in `metrics`.
     lower_is_better: bool
-    function: _Function  # Of truth, probabilities, mask, eps and k.
+    function: Callable[[Array, Array, Array, float, int], float]  # Of truth, probabilities, mask, eps and k.
 
     def score(self, truth: Array, prob: Array, mask: Array, *, eps: float, k: int = 1) -> float:
         """Score the predictions of one environment; arrays are (n_samples, n_labels), `mask` the cells that count.

@@ -74,7 +74,8 @@ def require_domain_shift(table: Dataset, partition: Partition, scenario: str) ->
         features = np.argsort(-np.abs(partition.profiles[one] - partition.profiles[other]), kind="stable")
         least = 1.0
         for feature in features.tolist():
-            column = _column(X, feature)
+            column = X[:, [feature]]
+            column = np.asarray(column.toarray() if sparse.issparse(column) else column).ravel()
             least = min(least, _compare(column[rows[one]], column[rows[other]]))
             if least <= level:
                 break
@@ -93,8 +94,3 @@ def _compare(one: Values, other: Values) -> float:
 
     method: Literal["exact", "asymp"] = "exact" if min(len(one), len(other)) < _FEW else "asymp"
     return float(ks_2samp(one, other, method=method).pvalue)
-
-
-def _column(X: Values | sparse.csc_array, feature: int) -> Values:
-    column = X[:, [feature]]
-    return np.asarray(column.toarray() if sparse.issparse(column) else column).ravel()

@@ -40,11 +40,7 @@ def _item_lines(item: object) -> Iterator[str]:
 def _scalar(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return str(value) if isinstance(value, int) else _quote(str(value))
-
-
-def _quote(text: str) -> str:
-    return f'"{"".join(_escape(character) for character in text)}"'
+    return str(value) if isinstance(value, int) else f'"{"".join(map(_escape, str(value)))}"'
 
 
 def _escape(character: str) -> str:

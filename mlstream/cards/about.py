@@ -32,12 +32,12 @@ def read_about(path: str | os.PathLike[str]) -> dict[str, Any]:
 def about_template() -> str:
     """Write the TOML file that `read_about` reads, with every key explained and nothing stated yet."""
     head = "What only those who made the data know. What stays empty is not stated."
-    keys = [_describe(field.description, _example(name)) for name, field in AboutCard.model_fields.items()]
+    keys = [
+        f"{textwrap.fill(field.description or '', _WIDTH, initial_indent='# ', subsequent_indent='# ')}\n"
+        f"{_example(name)}\n"
+        for name, field in AboutCard.model_fields.items()
+    ]
     return "\n".join([f"# {head}\n", *keys])
-
-
-def _describe(text: str | None, example: str) -> str:
-    return f"{textwrap.fill(text or '', _WIDTH, initial_indent='# ', subsequent_indent='# ')}\n{example}\n"
 
 
 def _example(name: str) -> str:

@@ -68,6 +68,8 @@ def describe_stream(
 
     The dropped columns are left out of the table; `drops` describes them.
     """
+    # A dropped label is on the card among the drops only; it is nobody's parent any more.
+    kept = set(dataset.label_names)
     return StreamCard(
         name=name,
         description=description,
@@ -77,7 +79,7 @@ def describe_stream(
         versions=dict(_versions()),
         feature_names=list(dataset.feature_names),
         label_names=list(dataset.label_names),
-        label_parents=_kept_parents(dataset),
+        label_parents={child: parent for child, parent in dataset.label_parents.items() if {child, parent} <= kept},
         drops=list(drops),
         **measure(parts, shared_rows=scenario.shared_rows)._asdict(),
     )
@@ -101,7 +103,8 @@ def measure(parts: StreamParts | Stream, *, shared_rows: SharedRows | None) -> M
             _describe_task(index, parts, overlap, shared_rows) for index, overlap in enumerate(_mean_overlaps(parts))
         ],
         experiences=[
-            ExperienceCard(tasks=_tasks_of(experience), n_samples=len(experience)) for experience in parts.experiences
+            ExperienceCard(tasks=np.flatnonzero(np.bincount(experience.task_ids)).tolist(), n_samples=len(experience))
+            for experience in parts.experiences
         ],
         persistence=_describe_persistence(map(labels_that_count, parts.experiences)),
         data_sha256=hash_data(parts),
@@ -153,12 +156,6 @@ def _update(digest: hashlib._Hash, *arrays: npt.NDArray[np.generic]) -> None:
         digest.update(f"{array.dtype.str}{array.shape}".encode())
         for piece in pieces(array):
             digest.update(np.ascontiguousarray(piece).data)
-
-
-def _kept_parents(dataset: Dataset) -> dict[str, str]:
-    # A dropped label is on the card among the drops only; it is nobody's parent any more.
-    kept = set(dataset.label_names)
-    return {child: parent for child, parent in dataset.label_parents.items() if {child, parent} <= kept}
 
 
 def _describe_source(dataset: Dataset) -> SourceCard:
@@ -225,8 +222,3 @@ def _describe_task(
 def _labels_of_task(experience: Experience, index: int) -> Indicator:
     mine = experience.task_ids == index
     return experience.Y if mine.all() else experience.Y[mine]
-
-
-def _tasks_of(experience: Experience) -> list[int]:
-    found: list[int] = np.flatnonzero(np.bincount(experience.task_ids)).tolist()
-    return found

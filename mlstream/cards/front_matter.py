@@ -24,15 +24,11 @@ def front_matter(card: StreamCard) -> str:
 
     Every text is quoted, so that nothing in a name is read as YAML.
     """
-    return f"---\n{write_yaml(_fields(card))}---\n"
-
-
-def _fields(card: StreamCard) -> dict[str, object]:
     n_rows = sum(task.n_learning + task.n_evaluation for task in card.tasks)
     terms = stated_terms(card)
     licence = hub_licence(terms.licence)
     by = "publisher" if card.terms and card.terms.licence else "source"
-    return {
+    fields = {
         "pretty_name": terms.title,
         "license": licence,
         **({"license_name": f"as-stated-by-the-{by}", "license_link": "README.md"} if licence == "other" else {}),
@@ -42,6 +38,7 @@ def _fields(card: StreamCard) -> dict[str, object]:
         # Hubs show rows of Parquet files only.
         **({"configs": configs} if (configs := list(_configurations(card))) else {"viewer": False}),
     }
+    return f"---\n{write_yaml(fields)}---\n"
 
 
 def _configurations(card: StreamCard) -> Iterator[dict[str, object]]:

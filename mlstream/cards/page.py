@@ -13,7 +13,7 @@ from mlstream.cards.licences import licence_page, spdx_identifier
 from mlstream.cards.limits import has_unknown_labels, known_limits
 from mlstream.cards.markdown import code, code_block, escape_markdown, table_lines
 from mlstream.cards.terms import is_drawn, stated_terms
-from mlstream.streams.card_model import CreatorCard, StreamCard, TaskCard
+from mlstream.streams.card_model import CreatorCard, StreamCard
 
 SIGNATURES = "signatures.svg"
 SCHEDULE = "schedule.svg"
@@ -161,15 +161,14 @@ def _signatures(card: StreamCard, picture: str) -> Iterator[str]:
             (
                 escape_markdown(name),
                 *([escape_markdown(card.label_parents.get(name, ""))] if has_parents else []),
-                *(_percent(task, label) for task in card.tasks),
+                *(
+                    f"{100 * task.label_frequencies[label]:.1f}" if label in task.signature else ""
+                    for task in card.tasks
+                ),
             )
             for label, name in enumerate(card.label_names)
         ),
     )
-
-
-def _percent(task: TaskCard, label: int) -> str:
-    return f"{100 * task.label_frequencies[label]:.1f}" if label in task.signature else ""
 
 
 def _schedule(card: StreamCard, picture: str) -> Iterator[str]:

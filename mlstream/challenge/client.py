@@ -108,7 +108,12 @@ class RemoteChallenge:
             raise ConnectionError(f"{self._url} must be a server of a challenge. Got {type(error).__name__}.") from None
         if response.status_code == requests.codes.no_content:
             return None
-        content = _read_reply(response, self._url)
+        try:
+            content = response.json()
+        except requests.JSONDecodeError:
+            raise ConnectionError(
+                f"{self._url} must be a server of a challenge. Got status {response.status_code}."
+            ) from None
         if not response.ok:
             _raise(content, self._url)
         return content
@@ -150,13 +155,6 @@ def _is_local(name: str) -> bool:
         return name == "localhost" or ip_address(name).is_loopback
     except ValueError:
         return False
-
-
-def _read_reply(response: requests.Response, url: str) -> Any:
-    try:
-        return response.json()
-    except requests.JSONDecodeError:
-        raise ConnectionError(f"{url} must be a server of a challenge. Got status {response.status_code}.") from None
 
 
 def _raise(content: Any, url: str) -> None:

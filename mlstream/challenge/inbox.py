@@ -58,7 +58,12 @@ class Inbox:
     """
 
     def __init__(self, challenge: Challenge, path: Path) -> None:
-        _require_unlisted(path)
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if mode & _LISTED:
+            raise PermissionError(
+                f"{path} must be a folder that other accounts cannot list, since tokens lie in it: chmod 1733 {path}. "
+                f"Got mode {mode:o} instead."
+            )
         self._challenge, self._path = challenge, path
         # What no reply can be written to is not read again and again.
         self._given_up: set[_Entry] = set()
@@ -125,15 +130,6 @@ class Inbox:
                 f"{self._challenge.folder.path} must be on a disk with space. Got this error: {error.strerror}. "
                 "Check the disk and the permissions of the folder, then run the same command again."
             ) from error
-
-
-def _require_unlisted(path: Path) -> None:
-    mode = stat.S_IMODE(path.stat().st_mode)
-    if mode & _LISTED:
-        raise PermissionError(
-            f"{path} must be a folder that other accounts cannot list, since tokens lie in it: chmod 1733 {path}. "
-            f"Got mode {mode:o} instead."
-        )
 
 
 def _describe(entry: os.DirEntry[str]) -> _Entry:

@@ -31,19 +31,25 @@ def render_page(challenge: Challenge) -> str:
 
     The page holds nothing that is not public: no script, and no content from elsewhere.
     """
-    return format_page(
-        challenge.config.name,
-        challenge.config.metric,
-        challenge.leaderboard(),
-        _find_ranking(challenge),
-    )
+    board = challenge.leaderboard()
+    try:
+        ranking: FinalRanking | None = challenge.ranking()
+    except PhaseClosed:
+        ranking = None
+    return format_page(challenge.config.name, challenge.config.metric, board, ranking)
 
 
 def format_page(name: str, metric: str, board: Sequence[BoardRow], ranking: FinalRanking | None) -> str:
     """Write a board, and rankings, as HTML; `ranking` is None before the end."""
     prizes = [] if ranking is None else [("Generalisation", ranking.generalisation), ("Robustness", ranking.robustness)]
-    template = _environment().get_template("leaderboard.html")
-    return template.render(
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("mlstream.challenge"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("leaderboard.html").render(
         name=name,
         metric=metric,
         lower_is_better=metric_of(metric).lower_is_better,
@@ -67,13 +73,6 @@ def place_bars(rows: Sequence[RankedTeam]) -> list[Bar]:
     return [Bar(*(round(_MARGIN + scale * (value - least), 1) for value in span)) for span in spans]
 
 
-def _find_ranking(challenge: Challenge) -> FinalRanking | None:
-    try:
-        return challenge.ranking()
-    except PhaseClosed:
-        return None
-
-
 def _environment_table(ranking: FinalRanking | None) -> tuple[list[str], list[tuple[str, list[float]]]] | None:
     """Return the names of the environments, and the scores of each team in the order of the ranking."""
     if ranking is None or not ranking.environments:
@@ -81,13 +80,3 @@ def _environment_table(ranking: FinalRanking | None) -> tuple[list[str], list[tu
     teams = [row.team for row in ranking.generalisation]
     names = list(ranking.environments[teams[0]])
     return names, [(team, [ranking.environments[team][name] for name in names]) for team in teams]
-
-
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("mlstream.challenge"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )

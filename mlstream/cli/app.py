@@ -11,7 +11,7 @@ from typer import Abort
 
 from mlstream._support.version import __version__
 from mlstream.cli import listing, publishing, running
-from mlstream.cli.challenge import commands as challenge
+from mlstream.cli.challenge import creation, organiser, team
 from mlstream.cli.errors import InterruptionError, UsageError, describe_usage_error, show_warning
 from mlstream.cli.generator_commands import GENERATE, perturb, synthesise
 from mlstream.cli.suggest_tasks import suggest_tasks
@@ -65,6 +65,29 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     ),
 }
 
+# The commands of a challenge, of its organiser and of its teams.
+challenge = typer.Typer(
+    help="Host a challenge on environments that nobody has seen, or take part in one.", no_args_is_help=True
+)
+OF_CHALLENGES: dict[str, tuple[Callable[..., None], ...]] = {
+    "Start here": (creation.demo,),
+    "The organiser": (
+        creation.create,
+        creation.verify,
+        organiser.join,
+        organiser.invite,
+        organiser.merge,
+        organiser.serve,
+        organiser.score,
+        organiser.leaderboard,
+        organiser.close,
+        organiser.release,
+        organiser.audit,
+        creation.export,
+    ),
+    "A team": (team.predict, team.submit, team.status, team.select),
+}
+
 
 def _show_version(is_asked: bool) -> None:
     if is_asked:
@@ -85,14 +108,15 @@ for first_command in (running.demo, running.warm_up):
     app.command(rich_help_panel="Start here")(first_command)
 for generator_command in GENERATE:
     generator_command.add_to(app, MAKE)
-for panel, commands in COMMANDS.items():
-    for command in commands:
-        app.command(rich_help_panel=panel)(command)
+for typer_app, by_panel in ((app, COMMANDS), (challenge, OF_CHALLENGES)):
+    for panel, commands in by_panel.items():
+        for command in commands:
+            typer_app.command(rich_help_panel=panel)(command)
 synthesise.command("events")(synthesise_events)
 app.add_typer(synthesise, name="synthesise", rich_help_panel=MAKE)
 app.add_typer(perturb, name="perturb", rich_help_panel=MAKE)
 app.add_typer(listing.datasets, name="datasets", rich_help_panel=MAKE)
-app.add_typer(challenge.app, name="challenge", rich_help_panel="Compete")
+app.add_typer(challenge, name="challenge", rich_help_panel="Compete")
 
 
 def main() -> NoReturn:

@@ -192,7 +192,8 @@ def show_results(results: Sequence[RunResult]) -> None:
     columns = _columns(results)
     table = Table("stream", "strategy", "parameters", "seed", "status", *columns, "seconds", box=None)
     for result in results:
-        scores = [_format(result.scores.get(column)) for column in columns]
+        found = [result.scores.get(column) for column in columns]
+        scores = ["-" if score is None else f"{score:.3f}" for score in found]
         run = (result.stream, result.strategy, result.tuning, str(result.seed), result.status)
         table.add_row(*run, *scores, f"{_seconds(result):.2f}")
     wide_console().print(table)
@@ -237,10 +238,6 @@ def _mean(scores: Iterable[float | None]) -> str:
 
 def _seconds(result: RunResult) -> float:
     return total_cost(result, "wall_time_s") or 0.0
-
-
-def _format(score: float | None) -> str:
-    return "-" if score is None else f"{score:.3f}"
 
 
 def show_times(ended: Sequence[CampaignProgress], ledger: CpuLedger, wall_time_s: float) -> None:

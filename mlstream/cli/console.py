@@ -91,7 +91,11 @@ def show_card(card: StreamCard) -> None:
         console.print(f"Rows that repeat the label set of the row before: {''.join(shares)}", soft_wrap=True)
     if unknown := [f"{task.unknown_share:.1%} in {task.name}" for task in card.tasks if task.unknown_share]:
         console.print(f"Unknown labels: {_plain(', '.join(unknown))}", soft_wrap=True)
-    console.print("Schedule: " + " -> ".join(_visit(card, i) for i in range(len(card.experiences))), soft_wrap=True)
+    visits = (
+        f"{_plain('+'.join(card.tasks[task].name for task in visit.tasks))} ({visit.n_samples})"
+        for visit in card.experiences
+    )
+    console.print("Schedule: " + " -> ".join(visits), soft_wrap=True)
     for drop in card.drops:
         names = f" ({', '.join(drop.names)})" if drop.names else ""
         console.print(f"Dropped: {drop.count} {drop.what}, {_plain(drop.reason + names)}", soft_wrap=True)
@@ -206,11 +210,6 @@ def _console(*, soft_wrap: bool = False, markup: bool = True, width: int | None 
     from rich.console import Console
 
     return Console(soft_wrap=soft_wrap, markup=markup, width=width, highlight=False)
-
-
-def _visit(card: StreamCard, index: int) -> str:
-    experience = card.experiences[index]
-    return f"{_plain('+'.join(card.tasks[task].name for task in experience.tasks))} ({experience.n_samples})"
 
 
 def _task_table(card: StreamCard) -> Table:

@@ -38,7 +38,10 @@ def suggest_tasks(
 ) -> None:
     """Suggest a number of tasks for a table: diverse tasks, each with more than one label."""
     if picture is not None:
-        _require_picture(picture)
+        # Before any work.
+        if picture.suffix.lower() not in _PICTURES:
+            raise ValueError(f"--picture must end in {', '.join(_PICTURES)}. Got {picture.name!r} instead.")
+        require_new([picture], force=True)
     table = open_table(source, labels, missing, categories, separator)
     with named_options({"max_tasks": "--max-tasks", "n_init": "--starts"}):
         suggestion = generators.suggest_n_tasks(table, max_tasks=max_tasks, seed=seed, n_init=starts)
@@ -46,10 +49,3 @@ def suggest_tasks(
     if picture is not None:
         generators.draw_suggestion(suggestion, picture)
         console.print_line(f"Drew {picture}")
-
-
-def _require_picture(path: Path) -> None:
-    """Raise an error, before any work, if no picture can be written there."""
-    if path.suffix.lower() not in _PICTURES:
-        raise ValueError(f"--picture must end in {', '.join(_PICTURES)}. Got {path.name!r} instead.")
-    require_new([path], force=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,8 @@ from sklearn.metrics import euclidean_distances
 
 from mlstream.streams.label_sets import expected_labels
 from mlstream.streams.label_values import as_indicator, known
-from mlstream.streams.stream import Features, Index, Indicator, Stream
+from mlstream.streams.stream import Features, Indicator, Stream
+from mlstream.streams.tables._joined_features import join_rows
 
 Distances = npt.NDArray[np.float64]
 
@@ -85,7 +86,9 @@ def _draw(stream: Stream, max_rows: int, seed: int) -> _Sample:
     rows = []
     n_drawn = 0
     for task in range(stream.n_tasks):
-        parts = _parts_of(stream, task)
+        held_out = stream.evaluation_sets[task]
+        parts = [(part.X, part.Y, np.flatnonzero(part.task_ids == task)) for part in stream]
+        parts.append((held_out.X, held_out.Y, np.arange(len(held_out))))
         sizes = [len(found) for _, _, found in parts]
         chosen = np.sort(rng.permutation(sum(sizes))[:share])
         rows.append(slice(n_drawn, n_drawn + len(chosen)))
@@ -94,19 +97,7 @@ def _draw(stream: Stream, max_rows: int, seed: int) -> _Sample:
             mine = found[chosen[(chosen >= start) & (chosen < start + len(found))] - start]
             tables.append(X[mine])
             labels.append(Y[mine])
-    return _Sample(_stack(tables), as_indicator(np.concatenate(labels)), rows)
-
-
-def _stack(tables: Sequence[Features]) -> Features:
-    if sparse.issparse(tables[0]):
-        return sparse.csr_array(sparse.vstack(cast("Sequence[sparse.csr_array]", tables)))
-    return np.concatenate(cast("Sequence[npt.NDArray[np.floating]]", tables))
-
-
-def _parts_of(stream: Stream, task: int) -> list[tuple[Features, Indicator, Index]]:
-    held_out = stream.evaluation_sets[task]
-    learning = [(part.X, part.Y, np.flatnonzero(part.task_ids == task)) for part in stream]
-    return [*learning, (held_out.X, held_out.Y, np.arange(len(held_out)))]
+    return _Sample(join_rows(tables), as_indicator(np.concatenate(labels)), rows)
 
 
 def _distances(X: Features) -> Distances:

@@ -56,14 +56,10 @@ def write_arrays(path: Path, arrays: Mapping[str, Array | Stacked]) -> None:
             with archive.open(info, "w", force_zip64=True) as member:
                 member.write(header)
                 for part in array.parts if isinstance(array, Stacked) else [array]:
-                    _write_values(member, part)
+                    # Parts that do not lie row by row are copied, some rows at a time.
+                    for piece in pieces(part):
+                        member.write(np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data)
             position += len(info.extra) + len(header) + array.nbytes
-
-
-def _write_values(member: IO[bytes], part: Array) -> None:
-    # Parts that do not lie row by row are copied, some rows at a time.
-    for piece in pieces(part):
-        member.write(np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data)
 
 
 def read_arrays(path: Path, *, mmap: bool = False, check: bool = True) -> dict[str, Array]:

@@ -102,16 +102,12 @@ class _RowReader:
         """Read the rows of a block one by one."""
         rows = iterate_rows(text, self._header, self._path)
         while some := list(islice(rows, _N_ROWS)):
-            yield self._read_rows(some)
-
-    def _read_rows(self, rows: Sequence[tuple[int, list[str]]]) -> Table:
-        cells, lines = array("d"), array("q")
-        for line, row in rows:
-            cells.extend(self._read_row(self._take_index(row, line), line))
-            lines.append(line)
-        return Table(
-            self._path, self.columns, np.asarray(cells).reshape(len(lines), len(self.columns)), np.asarray(lines)
-        )
+            cells, lines = array("d"), array("q")
+            for line, row in some:
+                cells.extend(self._read_row(self._take_index(row, line), line))
+                lines.append(line)
+            table = np.asarray(cells).reshape(len(lines), len(self.columns))
+            yield Table(self._path, self.columns, table, np.asarray(lines))
 
     def read_fast(self, block: bytes, line: int) -> Table | None:
         """Read a block of plain rows at once, by pyarrow; None where that is not possible."""

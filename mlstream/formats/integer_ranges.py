@@ -39,7 +39,9 @@ def parse_ranges(text: str, n_values: int) -> Index:
     pairs = [run.partition("..") for run in text.split()]
     firsts = [int(first) for first, _, _ in pairs]
     lengths = [int(last or first) - int(first) + 1 for first, _, last in pairs]
-    return _repeat(firsts, lengths, n_values) + _count_up(lengths)
+    first_of_each = _repeat(firsts, lengths, n_values)
+    steps = np.array(lengths, dtype=np.int64)
+    return first_of_each + np.arange(steps.sum()) - np.repeat(np.cumsum(steps) - steps, steps)
 
 
 def format_repeats(values: Index) -> str:
@@ -73,8 +75,3 @@ def _repeat(values: Sequence[int], lengths: Sequence[int], n_values: int) -> Ind
     if min(lengths, default=1) < 1 or sum(lengths) != n_values:
         raise ValueError(f"a list of numbers must have {n_values} entries. Got {sum(lengths)}.")
     return np.repeat(np.array(values, dtype=np.int64), np.array(lengths, dtype=np.int64))
-
-
-def _count_up(lengths: Sequence[int]) -> Index:
-    steps = np.array(lengths, dtype=np.int64)
-    return np.arange(steps.sum()) - np.repeat(np.cumsum(steps) - steps, steps)

@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from mlstream._support.content import FormatError, at, clip, first_repeated, show
 from mlstream.formats.lines import Lines, Readable
@@ -158,16 +157,13 @@ class _RowReader:
     def to_table(self, rows: Sequence[Sequence[float]], lines: Sequence[int]) -> Table:
         """Put rows together, inputs first."""
         cells = np.array(rows, dtype=np.float64).reshape(len(rows), len(self._readers))
-        table = np.hstack([cells[:, self._inputs], self._read_labels(cells[:, self._outputs])])
+        labels = outputs = cells[:, self._outputs]
+        if self._classes is not None:
+            labels = (outputs == np.arange(len(self._classes))).astype(np.float64)
+            labels[np.isnan(outputs[:, 0])] = np.nan
+        table = np.hstack([cells[:, self._inputs], labels])
         names = tuple(column.name for column in self._columns[len(self._inputs) :])
         return Table(self._path, self._columns, table, np.array(lines, np.int64), self._relation, names)
-
-    def _read_labels(self, outputs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        if self._classes is None:
-            return outputs
-        labels: npt.NDArray[np.float64] = (outputs == np.arange(len(self._classes))).astype(np.float64)
-        labels[np.isnan(outputs[:, 0])] = np.nan
-        return labels
 
     def _label_columns(self, header: _Header) -> list[Column]:
         if self._classes is None:

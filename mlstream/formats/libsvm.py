@@ -39,7 +39,8 @@ def read_libsvm(content: bytes, path: Path) -> LabelledTable:
 
     for number, line in enumerate(content.splitlines(), 1):
         if not _ROW.fullmatch(line):
-            raise FormatError(f"{at(path, number)}: a row must be labels and index:value. Got {show(_text(line))}.")
+            got = show(line[:200].decode("latin-1"))
+            raise FormatError(f"{at(path, number)}: a row must be labels and index:value. Got {got}.")
     try:
         X, labels = load_svmlight_file(BytesIO(content), multilabel=True)
     except ValueError as error:
@@ -55,7 +56,3 @@ def read_libsvm(content: bytes, path: Path) -> LabelledTable:
     for row, present in zip(Y, labels, strict=True):
         row[[places[int(label)] for label in present]] = 1
     return LabelledTable(sparse.csr_array(X), Y, tuple(map(str, names)))
-
-
-def _text(line: bytes) -> str:
-    return line[:200].decode("latin-1")

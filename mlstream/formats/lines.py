@@ -76,7 +76,8 @@ class Lines:
         # Pieces of one line are joined when it ends: joining them one by one would copy a long line each time.
         waiting: list[bytes] = []
         for piece in self._read_pieces(source):
-            end = _end_of_last_line(piece)
+            # A carriage return at the very end may be half of a line's end.
+            end = piece.rfind(b"\n") + 1 or piece.rfind(b"\r", 0, -1) + 1
             if end:
                 yield b"".join([*waiting, piece[:end]])
                 waiting = []
@@ -93,8 +94,3 @@ class Lines:
         start = start.removeprefix(codecs.BOM_UTF8)
         yield from (start[place : place + BLOCK_BYTES] for place in range(0, len(start), BLOCK_BYTES))
         yield from iter(lambda: source.read(BLOCK_BYTES), b"")
-
-
-def _end_of_last_line(text: bytes) -> int:
-    # A carriage return at the very end may be half of a line's end.
-    return text.rfind(b"\n") + 1 or text.rfind(b"\r", 0, -1) + 1

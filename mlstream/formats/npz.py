@@ -102,7 +102,10 @@ def _to_arrays(flat: FlatStream) -> dict[str, Array | Stacked]:
     arrays: dict[str, Array | Stacked] = {"format_version": np.array([FORMAT_VERSION]), "card": card}
     arrays |= {"signatures": flat.signatures, "masks": flat.masks}
     for half, rows in (("learning", flat.learning), ("evaluation", flat.evaluation)):
-        arrays |= {f"{half}_{key}": array for key, array in _from_features(rows.X).items()}
+        if sparse.issparse(rows.X):
+            arrays |= {f"{half}_X_{key}": getattr(rows.X, key) for key in ("data", "indices", "indptr")}
+        else:
+            arrays[f"{half}_X"] = rows.X
         arrays |= {f"{half}_{key}": getattr(rows, key) for key in _ROWS}
     return arrays
 
@@ -118,12 +121,6 @@ def _from_arrays(arrays: Mapping[str, Array], *, check: bool) -> FlatStream:
         for half in ("learning", "evaluation")
     )
     return FlatStream(plain(arrays["signatures"]), plain(arrays["masks"]), learning, evaluation, card)
-
-
-def _from_features(X: Features | Stacked) -> dict[str, Array | Stacked]:
-    if sparse.issparse(X):
-        return {"X_data": X.data, "X_indices": X.indices, "X_indptr": X.indptr}
-    return {"X": X}
 
 
 def _to_features(arrays: Mapping[str, Array], half: str, n_features: int, *, check: bool) -> Features:

@@ -78,16 +78,12 @@ def _describe(stream: Stream, masks: Mask, mask_ids: Sequence[Index]) -> RowsCar
     return RowsCard(
         dtype="float32" if X.dtype == np.float32 else "float64",
         sparse=sparse.issparse(X),
-        has_unknown=_has_unknown(stream),
+        # Parts whose labels are all known hold them as uint8.
+        has_unknown=any(part.Y.dtype != np.uint8 for part in _all_parts(stream)),
         masks=[np.flatnonzero(mask).tolist() for mask in masks],
         experiences=described[: len(stream.experiences)],
         evaluation_sets=described[len(stream.experiences) :],
     )
-
-
-def _has_unknown(stream: Stream) -> bool:
-    # Parts whose labels are all known hold them as uint8.
-    return any(part.Y.dtype != np.uint8 for part in _all_parts(stream))
 
 
 def _all_parts(stream: Stream) -> tuple[Part, ...]:
@@ -131,15 +127,12 @@ def count_values(file: parquet.FileMetaData) -> int:
 def _row_groups(parts: Sequence[Part], masks: Sequence[Index], columns: RowColumns) -> Iterator[pa.Table]:
     """Turn the rows of parts into tables of as many rows each, but for the last one."""
     n_rows = sum(map(len, parts))
-    n_listed = 12 * _n_stored(parts) // max(1, n_rows) + 3 * len(columns.labels)
+    n_stored = sum(part.X.nnz for part in parts if sparse.issparse(part.X))
+    n_listed = 12 * n_stored // max(1, n_rows) + 3 * len(columns.labels)
     n_bytes = 32 + (n_listed if columns.as_lists else columns.n_dense_bytes)
     for pieces in _cut([len(part) for part in parts], min(max(1, _GROUP_BYTES // n_bytes), _MAX_GROUP_ROWS)):
         yield _encode([_Piece(number, parts[number], masks[number], rows) for number, rows in pieces], columns)
         release(*(table for number, _ in pieces for table in (parts[number].X, parts[number].Y)))
-
-
-def _n_stored(parts: Sequence[Part]) -> int:
-    return sum(part.X.nnz for part in parts if sparse.issparse(part.X))
 
 
 def _cut(sizes: Sequence[int], step: int) -> Iterator[list[tuple[int, slice]]]:

@@ -13,10 +13,7 @@ Result = TypeVar("Result")
 
 def for_each(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Do the same work for every item, several at a time, and give the results in the order of the items."""
-    with ThreadPoolExecutor(_n_cores()) as pool:
-        return list(pool.map(work, items))
-
-
-def _n_cores() -> int:
     # What this process may use: a container has fewer cores than its machine.
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with ThreadPoolExecutor(n_cores) as pool:
+        return list(pool.map(work, items))

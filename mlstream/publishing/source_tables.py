@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from mlstream._support.content import PACKED, bare_path, hash_unpacked
 from mlstream.data.datasets import list_datasets, load_dataset, load_registered
@@ -32,7 +31,8 @@ def find_table(source: SourceCard, table: str | os.PathLike[str] | None = None) 
         _require_hash(source, source.origin, found.sha256)
     else:
         path = _find_file(source, table)
-        found = load_dataset(path, labels=_label_rule(source, path), **_reading_options(source))
+        reading = source.reading.model_dump(include={"missing", "categories", "separator"}) if source.reading else {}
+        found = load_dataset(path, labels=_label_rule(source, path), **reading)
     return replace(
         found,
         # A table may have been given another name before the stream was made.
@@ -107,10 +107,6 @@ def _label_rule(source: SourceCard, path: Path) -> PlainRule:
     rule = _plain_rule(source)
     # Older cards hold the path of MULAN's file, which may lie beside the table now.
     return str(path.with_name(Path(rule).name)) if isinstance(rule, str) and not Path(rule).is_file() else rule
-
-
-def _reading_options(source: SourceCard) -> dict[str, Any]:
-    return source.reading.model_dump(include={"missing", "categories", "separator"}) if source.reading else {}
 
 
 def _plain_rule(source: SourceCard) -> PlainRule:

@@ -90,7 +90,12 @@ def export_codabench(folder: Path, output: Path, *, development_ends: datetime |
             archive.writestr("logo.png", draw_logo(len(manifest.environments)))
             _write_pages(archive, place, config)
             _write_tasks(archive, place, config, manifest)
-    return list(_list_differences(config))
+    no_ladder = "Codabench shows the score of each submission; ladder_step has no effect there."
+    return [
+        *([no_ladder] if config.ladder_step else []),
+        "Codabench has no log that proves itself, takes the same bytes for another submission, and counts days and "
+        "submissions by account. Final columns are hidden until you show them.",
+    ]
 
 
 def draw_logo(n_bars: int) -> bytes:
@@ -279,15 +284,6 @@ def _reference(
             arrays[f"Y{number}"], arrays[f"mask{number}"] = truth.Y.astype(np.float32), truth.mask
             number += 1
     return described, arrays
-
-
-def _list_differences(config: ChallengeConfig) -> Iterator[str]:
-    if config.ladder_step:
-        yield "Codabench shows the score of each submission; ladder_step has no effect there."
-    yield (
-        "Codabench has no log that proves itself, takes the same bytes for another submission, and counts days and "
-        "submissions by account. Final columns are hidden until you show them."
-    )
 
 
 def _format_yaml(value: Mapping[str, object] | list[object], indent: str = "") -> Iterator[str]:

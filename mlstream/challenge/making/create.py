@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from mlstream._support.files import atomic_folders, read_bounded, sha256_of
 from mlstream.challenge.clock import Clock
 from mlstream.challenge.config import MAX_FILE_BYTES, ChallengeConfig, parse_config
 from mlstream.challenge.errors import StateFailed
-from mlstream.challenge.folder import PRIVATE, OrganiserFolder, require_apart
+from mlstream.challenge.folder import PRIVATE, OrganiserFolder, make_private, require_apart
 from mlstream.challenge.making.bundle import ENVIRONMENT, ROW_ID, SUMS, HiddenRows, TrainingRows, write_bundle
 from mlstream.challenge.making.environments import Environment
 from mlstream.challenge.making.hiding import keyed_digest
@@ -22,7 +23,7 @@ from mlstream.challenge.making.plan import Plan, make_plan, truth_of
 from mlstream.challenge.making.public_card import PublicCard, PublicEnvironment, describe_features
 from mlstream.challenge.manifest import EnvironmentEntry, Manifest, write_manifest
 from mlstream.challenge.scoring.metric import metric_of
-from mlstream.challenge.state.beginning import begin_state
+from mlstream.challenge.state.store import Store
 from mlstream.challenge.truth import Keys, hash_keys, write_truth
 from mlstream.data.registry import list_datasets
 from mlstream.formats import save
@@ -75,6 +76,23 @@ def create_challenge(
             # The folder has a temporary name until the end.
             raise StateFailed(str(error).replace(str(private), str(folder))) from error
     return manifest
+
+
+def begin_state(folder: OrganiserFolder, now: datetime) -> None:
+    """Make the empty state of a challenge, once its rules, manifest and truth are there.
+
+    A FileExistsError is raised if there is a state: a budget is never set back.
+    """
+    make_private(folder.scratch)
+    names = [folder.config, folder.manifest, *sorted(folder.truth.iterdir())]
+    files = {str(path.relative_to(folder.path)): sha256_of(path) for path in names}
+    store = Store(folder.state)
+    try:
+        store.create()
+        with store.write(now) as state:
+            state.add("creations", files=json.dumps(files))
+    finally:
+        store.close()
 
 
 def fill_bundle(folder: Path, stream: Stream, config: ChallengeConfig, plan: Plan, keys: Sequence[Keys]) -> None:
@@ -147,8 +165,10 @@ def _hidden_rows(plan: Plan, keys: Sequence[Keys]) -> HiddenRows:
 
 
 def _describe(stream: Stream, config: ChallengeConfig, plan: Plan) -> PublicCard:
-    labels = stream.card.label_names
-    _require_free({ENVIRONMENT, ROW_ID, *plan.hiding.names}, labels)
+    labels, taken = stream.card.label_names, {ENVIRONMENT, ROW_ID, *plan.hiding.names}
+    for name in labels:
+        if name in taken:
+            raise ValueError(f"A label must not be called {name!r}, which is a column of the bundle. Rename the label.")
     return PublicCard(
         name=config.name,
         metric=config.metric,
@@ -170,12 +190,6 @@ def _describe(stream: Stream, config: ChallengeConfig, plan: Plan) -> PublicCard
         citation=stream.card.source.citation,
         truth_is_public=_is_public(stream),
     )
-
-
-def _require_free(taken: set[str], labels: Sequence[str]) -> None:
-    for name in labels:
-        if name in taken:
-            raise ValueError(f"A label must not be called {name!r}, which is a column of the bundle. Rename the label.")
 
 
 def _is_public(stream: Stream) -> bool:

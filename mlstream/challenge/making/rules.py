@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 
 from mlstream.cards.markdown import code, escape_markdown, table_lines
 from mlstream.challenge.making.public_card import PublicCard
@@ -65,20 +64,13 @@ def _submissions(card: PublicCard) -> Iterator[str]:
         "them. The same file sent again returns its score and costs nothing."
     )
     yield ""
-    yield from _dates(card)
-
-
-def _dates(card: PublicCard) -> Iterator[str]:
     rows = (
         ("development opens", card.opens, "at once"),
         ("development ends, selection begins", card.development_ends, "when the organiser closes it"),
         ("selection ends", card.final_ends, "when the organiser closes it"),
     )
-    yield from table_lines(("phase", "time"), ((what, _show_time(time, otherwise)) for what, time, otherwise in rows))
-
-
-def _show_time(time: datetime | None, otherwise: str) -> str:
-    return otherwise if time is None else f"{time:%Y-%m-%d %H:%M} UTC"
+    times = ((what, otherwise if time is None else f"{time:%Y-%m-%d %H:%M} UTC") for what, time, otherwise in rows)
+    yield from table_lines(("phase", "time"), times)
 
 
 def _ranking(card: PublicCard) -> Iterator[str]:

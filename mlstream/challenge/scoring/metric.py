@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias, get_args
+from typing import get_args
 
 import numpy as np
 
 from metrics import ba_macro, nce, precision_at_k, pw_js, rmse
 from mlstream.challenge.config import MetricName
 from mlstream.challenge.truth import Array
-
-# (truth, probabilities, mask, eps, k) -> score
-_Function: TypeAlias = Callable[[Array, Array, Array, float, int], float]
 
 _THRESHOLD = 0.5
 
@@ -24,7 +21,7 @@ class ChallengeMetric:
 
     name: MetricName  # Its name in `metrics`.
     lower_is_better: bool
-    function: _Function  # Of truth, probabilities, mask, eps and k.
+    function: Callable[[Array, Array, Array, float, int], float]  # Of truth, probabilities, mask, eps and k.
 
     def score(self, truth: Array, prob: Array, mask: Array, *, eps: float, k: int = 1) -> float:
         """Score the predictions of one environment; arrays are (n_samples, n_labels), `mask` the cells that count.
@@ -54,27 +51,6 @@ def metric_of(name: str) -> ChallengeMetric:
     return _METRICS[name]
 
 
-def _nce(truth: Array, prob: Array, mask: Array, eps: float, _k: int) -> float:
-    # Labels with one class were left out when the challenge was made; a resample may have more of them.
-    return nce(truth, prob, label_mask=mask, eps=eps, constant_labels="skip")
-
-
-def _ba_macro(truth: Array, prob: Array, mask: Array, _eps: float, _k: int) -> float:
-    return ba_macro(truth, _decide(prob), label_mask=mask)
-
-
-def _rmse(truth: Array, prob: Array, mask: Array, _eps: float, _k: int) -> float:
-    return rmse(truth, prob, label_mask=mask)
-
-
-def _precision_at_k(truth: Array, prob: Array, mask: Array, _eps: float, k: int) -> float:
-    return precision_at_k(truth, prob, k, label_mask=mask)
-
-
-def _pw_js(truth: Array, prob: Array, mask: Array, _eps: float, _k: int) -> float:
-    return pw_js(truth, _decide(prob), label_mask=mask)
-
-
 def _decide(prob: Array) -> Array:
     return (prob >= _THRESHOLD).astype(np.uint8)
 
@@ -83,10 +59,15 @@ METRIC_NAMES: tuple[str, ...] = get_args(MetricName)
 _METRICS = {
     metric.name: metric
     for metric in (
-        ChallengeMetric("nce", True, _nce),
-        ChallengeMetric("ba_macro", False, _ba_macro),
-        ChallengeMetric("rmse", True, _rmse),
-        ChallengeMetric("precision_at_k", False, _precision_at_k),
-        ChallengeMetric("pw_js", False, _pw_js),
+        # Labels with one class were left out when the challenge was made; a resample may have more of them.
+        ChallengeMetric(
+            "nce", True, lambda Y, prob, mask, eps, _k: nce(Y, prob, label_mask=mask, eps=eps, constant_labels="skip")
+        ),
+        ChallengeMetric("ba_macro", False, lambda Y, prob, mask, _eps, _k: ba_macro(Y, _decide(prob), label_mask=mask)),
+        ChallengeMetric("rmse", True, lambda Y, prob, mask, _eps, _k: rmse(Y, prob, label_mask=mask)),
+        ChallengeMetric(
+            "precision_at_k", False, lambda Y, prob, mask, _eps, k: precision_at_k(Y, prob, k, label_mask=mask)
+        ),
+        ChallengeMetric("pw_js", False, lambda Y, prob, mask, _eps, _k: pw_js(Y, _decide(prob), label_mask=mask)),
     )
 }

@@ -161,7 +161,8 @@ def organiser(request: Request) -> Response:
     host, token = host_of(request), request.cookies.get(_ORGANISER, "")
     if not host.is_organiser(token):
         return _show(request, "organiser_sign_in.html", is_wrong=bool(token))
-    return _organiser_page(request, host, token)
+    content = {"teams": host.challenge.teams(), "form_token": host.form_token(token), **_facts(host)}
+    return _show(request, "organiser.html", **content)
 
 
 @router.post("/organiser/sign-in")
@@ -257,11 +258,6 @@ def _board(host: Host) -> dict[str, object]:
         "plot": draw_history(history, challenge.now(), lower_is_better=lower),
         "ranking": challenge.ranking() if is_published else None,
     }
-
-
-def _organiser_page(request: Request, host: Host, token: str) -> Response:
-    content = {"teams": host.challenge.teams(), "form_token": host.form_token(token), **_facts(host)}
-    return _show(request, "organiser.html", **content)
 
 
 async def _read_form(request: Request) -> FormData:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sized
+from collections.abc import Iterator, Sized
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -102,12 +102,9 @@ class Writing(Reading):
             f"INSERT INTO {table} ({names}) VALUES ({marks(row)})",  # noqa: S608 - names are our own
             list(row.values()),
         )
-        self._log(table, {"rowid": cursor.lastrowid} | row)
-        return int(cursor.lastrowid or 0)
-
-    def _log(self, table: str, row: Mapping[str, SqlValue]) -> None:
-        event = next_event(self.last_event(), format_time(self.now), table, row)
+        event = next_event(self.last_event(), format_time(self.now), table, {"rowid": cursor.lastrowid} | row)
         self._connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", event)
+        return int(cursor.lastrowid or 0)
 
 
 class Store:

@@ -7,7 +7,6 @@ import hmac
 import re
 import secrets
 import unicodedata
-from collections.abc import Iterator
 
 from mlstream._support.content import show
 from mlstream.challenge.errors import TeamRefused, UnknownToken
@@ -128,7 +127,12 @@ def _find_named(state: Reading, name: str) -> str:
 
 
 def _fold(name: str) -> str:
-    plain = _require_printable(name)
+    plain = unicodedata.normalize("NFKC", name)
+    if not 1 <= len(name) <= _MAX_NAME or len(plain) > _MAX_NAME or not plain.isprintable() or plain != plain.strip():
+        raise TeamRefused(
+            f"A team's name must be of 1 to {_MAX_NAME} printable characters, without blanks at its ends. "
+            f"Got {show(name)}."
+        )
     if _looks_like_another(plain):
         raise TeamRefused(
             "A team's name must not mix Latin, Greek and Cyrillic letters, nor hold invisible ones: it could be taken "
@@ -138,26 +142,11 @@ def _fold(name: str) -> str:
 
 
 def _looks_like_another(name: str) -> bool:
-    return len(set(_scripts(name))) > 1 or any(
-        unicodedata.name(letter, "").startswith(_INVISIBLE) or letter in _BLANK for letter in name
+    names = {letter: unicodedata.name(letter, "") for letter in name}
+    scripts = {named.partition(" ")[0] for letter, named in names.items() if letter.isalpha()}
+    return len(scripts.intersection(_ALIKE)) > 1 or any(
+        named.startswith(_INVISIBLE) or letter in _BLANK for letter, named in names.items()
     )
-
-
-def _scripts(name: str) -> Iterator[str]:
-    for letter in name:
-        script = unicodedata.name(letter, "").partition(" ")[0]
-        if letter.isalpha() and script in _ALIKE:
-            yield script
-
-
-def _require_printable(name: str) -> str:
-    plain = unicodedata.normalize("NFKC", name)
-    if not 1 <= len(name) <= _MAX_NAME or len(plain) > _MAX_NAME or not plain.isprintable() or plain != plain.strip():
-        raise TeamRefused(
-            f"A team's name must be of 1 to {_MAX_NAME} printable characters, without blanks at its ends. "
-            f"Got {show(name)}."
-        )
-    return plain
 
 
 def _use_invitation(state: Reading, code: str) -> str:

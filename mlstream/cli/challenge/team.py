@@ -18,10 +18,7 @@ from mlstream.cli.challenge.organiser import AsJson, open_challenge
 from mlstream.cli.options import parse_strategies
 
 if TYPE_CHECKING:
-    from pydantic import JsonValue
-
     from mlstream.challenge.client import RemoteChallenge
-    from mlstream.challenge.replies import TeamStatus
 
 _VARIABLE = "MLSTREAM_CHALLENGE_TOKEN"
 _MAX_TOKEN_BYTES = 4096
@@ -80,11 +77,20 @@ def submit(
     _require_one({"--url": url, "--folder": folder, "--inbox": inbox})
     token = _read_token(token_file)
     if url is not None:
-        reply = _submit_over_http(url, file, token, timeout)
+        from mlstream.cli.progress import download_progress
+
+        with download_progress() as bars:
+            progress = None if bars is None else partial(bars, file.name)
+            reply = _connect(url, token).submit(file, progress=progress, timeout_s=timeout)
     elif folder is not None:
-        reply = _submit_to(folder, file, token)
+        from mlstream.challenge.inbox import describe_reply
+
+        with open_challenge(str(folder)) as challenge:
+            reply = describe_reply(challenge.submit(file, token))
     else:
-        reply = _send(inbox, file, token, timeout)
+        from mlstream.challenge.inbox import send
+
+        reply = send(file, Path(str(inbox)), token, timeout_s=timeout)
     if as_json:
         typer.echo(json.dumps(reply))
         return
@@ -102,7 +108,11 @@ def status(
     """Print the submissions of the team, its budget, and what is selected for the end."""
     _require_one({"--url": url, "--folder": folder})
     token = _read_token(token_file)
-    found = _status_over_http(url, token) if url is not None else _status_of(folder, token)
+    if url is not None:
+        found = _connect(url, token).status()
+    else:
+        with open_challenge(str(folder)) as challenge:
+            found = challenge.status(token)
     if as_json:
         described = found._asdict() | {"submissions": [row._asdict() for row in found.submissions]}
         typer.echo(json.dumps(described, default=lambda time: time.isoformat()))
@@ -151,37 +161,6 @@ def _connect(url: str, token: str) -> RemoteChallenge:
     from mlstream.challenge.client import RemoteChallenge
 
     return RemoteChallenge(url, token)
-
-
-def _status_of(folder: Path | None, token: str) -> TeamStatus:
-    with open_challenge(str(folder)) as challenge:
-        return challenge.status(token)
-
-
-def _status_over_http(url: str, token: str) -> TeamStatus:
-    return _connect(url, token).status()
-
-
-def _submit_to(folder: Path, file: Path, token: str) -> dict[str, JsonValue]:
-    from mlstream.challenge.inbox import describe_reply
-
-    with open_challenge(str(folder)) as challenge:
-        return describe_reply(challenge.submit(file, token))
-
-
-def _submit_over_http(url: str, file: Path, token: str, timeout: float) -> dict[str, JsonValue]:
-
-    from mlstream.cli.progress import download_progress
-
-    with download_progress() as bars:
-        progress = None if bars is None else partial(bars, file.name)
-        return _connect(url, token).submit(file, progress=progress, timeout_s=timeout)
-
-
-def _send(inbox: Path | None, file: Path, token: str, timeout: float) -> dict[str, JsonValue]:
-    from mlstream.challenge.inbox import send
-
-    return send(file, Path(str(inbox)), token, timeout_s=timeout)
 
 
 def _read_token(file: Path | None) -> str:

@@ -45,7 +45,9 @@ def parse_header(lines: Iterable[str], path: Path) -> Header:
         where = at(path, number)
         keyword, rest = _split_keyword(text, where)
         if keyword == "data":
-            return Header(relation, _require_columns(columns, path), number)
+            if not columns:
+                raise FormatError(f"{path} must declare at least one @attribute before @data. Got 0.")
+            return Header(relation, tuple(columns.values()), number)
         if keyword == "relation":
             relation = _read_title(rest)
         else:
@@ -110,9 +112,3 @@ def _parse_values(text: str, name: str, where: str) -> tuple[str, ...]:
     if not values or not _NOMINAL_END.match(text, position):
         raise FormatError(f"{where}: column {show(name)} must list its values as {{a, b, ...}}. Got {show(text)}.")
     return tuple(values)
-
-
-def _require_columns(columns: dict[str, Column], path: Path) -> tuple[Column, ...]:
-    if not columns:
-        raise FormatError(f"{path} must declare at least one @attribute before @data. Got 0.")
-    return tuple(columns.values())

@@ -121,23 +121,19 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     partition = group_label_sets(table, rows, assignment, seed)
     parts, unused = lay_out(table, partition, visits)
     name = name or f"{source.name}-tasks"
+    n_merged = n_tasks - len(partition)
+    merges = f"; clusters with one label, or nearly one label set, that were merged into others: {n_merged}"
     card = describe_stream(
         table,
         parts,
         name=name,
         description=f"Tasks from the label sets of {source.name}, visited {len(learning_fractions)} times each"
-        f"{_describe_merges(n_tasks - len(partition))}.",
+        f"{merges if n_merged else ''}.",
         generator=describe_call(task_stream, given | visits.describe() | {"name": name}),
         scenario=ScenarioCard(name="task-based", boundary=visits.boundary, task_identity="training"),
         drops=[*drops, *unused],
     )
     return Stream(parts, card)
-
-
-def _describe_merges(n_merged: int) -> str:
-    return f"; clusters with one label, or nearly one label set, that were merged into others: {n_merged}" * bool(
-        n_merged
-    )
 
 
 def cluster_label_sets(

@@ -45,7 +45,7 @@ def cluster_features(
     others, and rows that differ still differ. While a cluster of these is too small, its rows are set aside and the
     others are clustered again. At last each row joins the cluster of the nearest centre.
     """
-    scaled = _scale(X, spread)
+    scaled = sparse.csr_array(_narrow(X) / spread) if sparse.issparse(X) else np.asarray(X / spread)
     n_rows = scaled.shape[0]
     least = min(max(least_rows, ceil(n_rows / (_SHARE * n_tasks))), n_rows // n_tasks)
     assignment, _ = _fit(scaled, n_tasks, seed)
@@ -82,12 +82,6 @@ def _fit(rows: Features, n_tasks: int, seed: int) -> tuple[Index, npt.NDArray[np
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = KMeans(n_tasks, n_init=10, random_state=seed).fit(rows)
     return found.labels_.astype(np.int64), found.cluster_centers_
-
-
-def _scale(X: Features, spread: npt.NDArray[np.floating]) -> Features:
-    if not sparse.issparse(X):
-        return np.asarray(X / spread)
-    return sparse.csr_array(_narrow(X) / spread)
 
 
 def _to_unit_length(scaled: Features) -> Features:

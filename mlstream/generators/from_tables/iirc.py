@@ -29,7 +29,7 @@ from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
 from mlstream.streams.card_model import DropCard, ScenarioCard
 from mlstream.streams.label_sets import label_set_ids
 from mlstream.streams.label_values import with_unknown_of
-from mlstream.streams.stream import Dataset, EvaluationSet, Experience, Index, Mask, Stream, StreamParts, Task
+from mlstream.streams.stream import Dataset, EvaluationSet, Experience, Index, Stream, StreamParts, Task
 
 Information = Literal["incomplete", "complete"]
 
@@ -229,18 +229,13 @@ def _lay_out(
                 f"Got {len(mine)} and {len(theirs)} for task {number}, which introduces {', '.join(order[number])}."
             )
         mine = generator_for(Purpose.ORDER, plan.seed, number).permutation(mine)
-        experiences.append(_make_experience(table, learning[mine], shown[mine], number, visible, information))
+        learnt = learning[mine]
+        Y = table.Y[learnt] if information == "complete" else with_unknown_of(table.Y[learnt], shown[mine])
+        experiences.append(Experience(table.X[learnt], Y * visible, np.full(len(learnt), number), visible, learnt))
         chosen = held_out[theirs]
         evaluation_sets.append(EvaluationSet(table.X[chosen], table.Y[chosen], number, signatures[number], chosen))
     parts = StreamParts(tasks, tuple(experiences), tuple(evaluation_sets))
     return parts, _count_unused(rows, parts)
-
-
-def _make_experience(
-    table: Dataset, rows: Index, shown: Mask, task: int, visible: Mask, information: Information
-) -> Experience:
-    Y = table.Y[rows] if information == "complete" else with_unknown_of(table.Y[rows], shown)
-    return Experience(table.X[rows], Y * visible, np.full(len(rows), task), visible, rows)
 
 
 def _count_unused(rows: Index, parts: StreamParts) -> tuple[DropCard, ...]:

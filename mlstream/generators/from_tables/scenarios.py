@@ -14,8 +14,7 @@ from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.cleaning import Keep, clean
-from mlstream.generators.from_tables.domain_shift import require_domain_shift
-from mlstream.generators.from_tables.label_spaces import LabelSpaces, fit_labels
+from mlstream.generators.from_tables.task_requirements import LabelSpaces, fit_labels, require_domain_shift
 from mlstream.generators.from_tables.task_rules import By, TaskRule, find_tasks
 from mlstream.generators.schedule.experiences import chain_parts, lay_out
 from mlstream.generators.schedule.partition import Partition, make_partition
@@ -196,6 +195,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     name = name or f"{source.name}-{scenario}"
     chosen = {"by": by, "task_identity": task_identity, "name": name}
     parts = chain_parts(before, parts)
+    downstream: list[TaskRole] = ["downstream"] * len(partition)
     card = describe_stream(
         table,
         parts,
@@ -207,7 +207,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
             boundary=plan.boundary,
             task_identity=task_identity,
             shared_rows=shared_rows if by == "label-lists" else None,
-            task_roles=_list_roles(before, partition),
+            task_roles=["pre-training", *downstream] if before.tasks else None,
         ),
         drops=[*drops, *homeless, *unused],
     )
@@ -236,11 +236,6 @@ def _pretrain(table: Dataset, rows: Index, plan: VisitPlan, share: float | None)
     partition = make_partition(table, [np.sort(shuffled[:taken])], names=["pre-training"])
     batches = replace(plan, learning_fractions=fractions, order=None, window=0)
     return lay_out(table, partition, batches)[0], np.sort(shuffled[taken:])
-
-
-def _list_roles(before: StreamParts, partition: Partition) -> list[TaskRole] | None:
-    downstream: list[TaskRole] = ["downstream"] * len(partition)
-    return ["pre-training", *downstream] if before.tasks else None
 
 
 def _fit_plan(plan: VisitPlan, partition: Partition, *, in_time: bool, blurred: bool) -> VisitPlan:

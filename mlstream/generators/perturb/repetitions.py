@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from mlstream.cards.description import describe_again
 from mlstream.generators._checks import require_seed
@@ -17,7 +15,8 @@ from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import with_base
 from mlstream.streams.card_model import GeneratorCard
-from mlstream.streams.stream import Features, Stream, StreamParts
+from mlstream.streams.stream import Stream, StreamParts
+from mlstream.streams.tables._joined_features import join_rows
 
 
 def reordered_tasks(stream: Stream, *, seed: int = 0) -> Stream:
@@ -91,7 +90,7 @@ def resplit_rows(stream: Stream, *, seed: int = 0) -> Stream:
     for task in range(stream.n_tasks):
         places = np.flatnonzero(task_ids == task)
         rows[places] = rng.permutation(places)
-    X, Y = _stack([part.X for part in parts]), np.concatenate([part.Y for part in parts])
+    X, Y = join_rows([part.X for part in parts]), np.concatenate([part.Y for part in parts])
     bounds = np.cumsum([0, *map(len, parts)]).tolist()
     taken = [
         replace(part, X=X[rows[start:stop]], Y=Y[rows[start:stop]], row_ids=row_ids[rows[start:stop]])
@@ -132,12 +131,6 @@ def _require_resplittable(stream: Stream, n_repeated: int) -> None:
             f"Every label must be in a task's signature for rows to be split again: learning rows hide the others. "
             f"Got {stream.card.name!r}; make it with shared_rows='drop', or list all labels."
         )
-
-
-def _stack(parts: Sequence[Any]) -> Features:
-    if sparse.issparse(parts[0]):
-        return sparse.csr_array(sparse.vstack(parts, format="csr"))
-    return np.asarray(np.concatenate(parts))
 
 
 def _with_card(stream: Stream, parts: StreamParts, call: GeneratorCard, what: str) -> Stream:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -73,13 +72,9 @@ def _take_shown(table: Dataset, partition: Partition, rows: Index, tasks: Index)
 
 def _count_unused(partition: Partition, shares: list[list[Index]]) -> tuple[DropCard, ...]:
     # Where no task shares rows with another, no row comes twice, and sizes suffice.
-    count = count_rows if partition.shares_rows else _sum_lengths
+    count = count_rows if partition.shares_rows else (lambda parts: sum(map(len, parts)))
     unused = count(partition.members) - count([part for parts in shares for part in parts])
     return (DropCard(what="rows", reason="outside the fractions", count=unused),) if unused else ()
-
-
-def _sum_lengths(parts: Sequence[Index]) -> int:
-    return sum(len(rows) for rows in parts)
 
 
 def chain_parts(first: StreamParts, second: StreamParts) -> StreamParts:

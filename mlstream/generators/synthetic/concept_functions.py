@@ -89,15 +89,12 @@ class RandomTree(Hyperplane):
 
     def score(self, X: Floats, weights: Floats) -> Floats:
         """Look up the scores of each row's leaf."""
-        return np.asarray(weights[self._leaf(X)])
-
-    def _leaf(self, X: Floats) -> Index:
         values, first = X.ravel(), np.arange(len(X)) * X.shape[1]
         node = np.zeros(len(X), dtype=np.int64)
         for _ in range(_DEPTH):
             right = values.take(first + self._feature.take(node)) > self._split.take(node)
             node = 2 * node + 1 + right
-        return node - len(self._split)
+        return np.asarray(weights[node - len(self._split)])
 
 
 class RandomRBF:

@@ -147,7 +147,11 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
     _require_size(n_rows=n_rows, n_concepts=n_concepts, n_features=n_features, n_labels=n_labels)
     params = ConceptParams(n_labels, cardinality, imbalance, dependence, noise, drift_in, magnitude)
     visits = VisitPlan(tuple(learning_fractions), evaluation_fraction, order, False, window, shape, seed)
-    _require_pattern(pattern, window)
+    require_choice(pattern, "pattern", PATTERNS)
+    if (pattern == "abrupt") != (window == 0):
+        raise ValueError(
+            f"window must be 0 for abrupt drifts, and at least 1 for others. Got {window} for pattern {pattern!r}."
+        )
     functions, concepts = make_concepts(kind, params, n_features=n_features, n_concepts=n_concepts, seed=seed)
     name = name or f"drifting-{kind}"
     table = _draw_table(functions, concepts, n_rows, noise, seed, name)
@@ -181,14 +185,6 @@ def _require_size(**sizes: int) -> None:
     sample_bytes = N_SAMPLE_ROWS * (8 * sizes["n_features"] + sizes["n_labels"])
     row_bytes = sizes["n_labels"] + INDEX_BYTES
     require_memory(sizes["n_rows"] * sizes["n_concepts"] * row_bytes + sample_bytes, _WHAT)
-
-
-def _require_pattern(pattern: Pattern, window: int) -> None:
-    require_choice(pattern, "pattern", PATTERNS)
-    if (pattern == "abrupt") != (window == 0):
-        raise ValueError(
-            f"window must be 0 for abrupt drifts, and at least 1 for others. Got {window} for pattern {pattern!r}."
-        )
 
 
 def _draw_table(

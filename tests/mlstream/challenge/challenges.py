@@ -6,10 +6,10 @@ import numpy as np
 
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.folder import OrganiserFolder, make_private
+from mlstream.challenge.making.create import begin_state
 from mlstream.challenge.manifest import EnvironmentEntry, Manifest, write_manifest
 from mlstream.challenge.scoring import process as scoring_process
 from mlstream.challenge.scoring.scorer import Scorer
-from mlstream.challenge.state.beginning import begin_state
 from mlstream.challenge.submissions.rows import SubmissionLayout
 from mlstream.challenge.truth import Truth, hash_keys, holdout_keys, read_truth, write_truth
 from tests.mlstream.challenge.sample_files import as_csv, make_prob

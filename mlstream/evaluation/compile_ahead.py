@@ -70,15 +70,11 @@ def _compile(names: list[str]) -> Iterator[Compilation]:
         with count_compiled() as counted, warnings.catch_warnings():
             # of a few rows without meaning
             warnings.simplefilter("ignore")
-            _meet_kernels(name)
+            if name in OTHERS:
+                OTHERS[name]()
+            else:
+                _meet(make_strategy(name))
         yield Compilation(name, counted(), time.process_time() - start)
-
-
-def _meet_kernels(name: str) -> None:
-    if name in OTHERS:
-        OTHERS[name]()
-    else:
-        _meet(make_strategy(name))
 
 
 def _meet(*learners: Any) -> None:

@@ -85,7 +85,9 @@ class Dataset:
 
     def __post_init__(self) -> None:
         X, Y = array_likes.as_features(self.X, f"{self.name}: X"), array_likes.as_labels(self.Y, f"{self.name}: Y")
-        _require_rows(X, Y, self.name)
+        if X.ndim != 2 or X.shape[0] != Y.shape[0]:
+            shapes = f"{X.shape} and {Y.shape}"
+            raise ValueError(f"{self.name}: X and Y must be 2-D with as many rows each. Got shapes {shapes}.")
         names = {
             "feature_names": array_likes.as_names(self.feature_names, self.X, "x", X.shape[1]),
             "label_names": array_likes.as_names(self.label_names, self.Y, "y", Y.shape[1]),
@@ -487,11 +489,6 @@ def _settle_labels(part: Experience | EvaluationSet) -> None:
     # Labels of uint8 are trusted: to read them all would read a memory-mapped stream from end to end.
     if np.asarray(part.Y).dtype != np.uint8:
         object.__setattr__(part, "Y", label_values.as_indicator(part.Y))
-
-
-def _require_rows(X: Features, Y: Indicator, name: str) -> None:
-    if X.ndim != 2 or X.shape[0] != Y.shape[0]:
-        raise ValueError(f"{name}: X and Y must be 2-D with as many rows each. Got shapes {X.shape} and {Y.shape}.")
 
 
 def _require_finite(X: Features, names: tuple[str, ...], table: str, *, keeps_missing: bool) -> None:

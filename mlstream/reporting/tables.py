@@ -131,14 +131,9 @@ def name_cells(group: Group) -> tuple[Cell, Cell]:
 def _head(name: str, groups: Sequence[Group]) -> Heading:
     """Return a score's heading, with the number of labels that it takes."""
     head = score_heading(name)
-    if "@k" in head.title and (k := _setting("k", groups)):
-        return replace(head, title=head.title.replace("@k", f"@{k}"))
-    return head
-
-
-def _setting(name: str, groups: Sequence[Group]) -> str:
-    values = (run.settings.get(name) for group in groups for run in group.measured)
-    return ", ".join(sorted({str(value) for value in values if value is not None}))
+    values = (run.settings.get("k") for group in groups for run in group.measured)
+    k = ", ".join(sorted({str(value) for value in values if value is not None}))
+    return replace(head, title=head.title.replace("@k", f"@{k}")) if k else head
 
 
 def _runs_cell(group: Group) -> Cell:

@@ -22,11 +22,10 @@ from mlstream.plotting.schedules import schedule_chart
 from mlstream.plotting.styles import Key, strategy_key, task_keys
 from mlstream.records.detection_record import Detection
 from mlstream.records.run_result import RunResult
-from mlstream.reporting.along_stream import along_table, final_table, repeating_note
+from mlstream.reporting.along_stream import along_table, final_table, repeating_note, speed_table
 from mlstream.reporting.charts import cost_charts, curve_chart, pareto_part, transfer_charts
 from mlstream.reporting.detection import DetectionPart, detection_part
 from mlstream.reporting.headline import headline
-from mlstream.reporting.learning_speed import speed_table
 from mlstream.reporting.methods_text import (
     Paragraph,
     data_text,

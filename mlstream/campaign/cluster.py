@@ -197,7 +197,7 @@ def _require_workers(client: Client, address: str, jobs: Sequence[Job]) -> None:
             f"Got {threads[several[0]]} at {several[0]}."
         )
     learners = {job.strategy: job.learner for job in jobs}
-    pickled = {name: dumps(learner) for name, learner in learners.items()}
+    pickled = dict(zip(learners, map(dumps, learners.values()), strict=True))
     for name, check in client.run(_check_worker, pickled, on_error="return").items():
         # One that has gone meanwhile gets no job.
         lacking = "" if isinstance(check, CommClosedError) else _describe_lack(check)

@@ -92,8 +92,7 @@ def read_events(
         blocks = read_blocks(Lines(file, path), wanted)
         found = _gather(blocks, times, {*text, *roles.values()})
     for role, names in ({"columns": columns or (), "text": text} | {role: [roles[role]] for role in roles}).items():
-        if unknown := sorted({*names} - {time, *found}):
-            raise FormatError(f"{role} must name columns of {path}. Got {unknown[0]!r}, which is not one.")
+        _require_names(path, role, set(names) - {time}, found)
     order = np.argsort(times.take(), kind="stable")
     return Events(
         times.take()[order],
@@ -158,6 +157,12 @@ def _gather(blocks: Iterable[Block], times: TimeReader, are_text: Collection[str
 
 def _reorder(column: EventColumn, order: npt.NDArray[np.int64]) -> EventColumn:
     return column._replace(codes=column.codes[order]) if isinstance(column, TextColumn) else column[order]
+
+
+def _require_names(path: Path, role: str, names: Collection[str], found: Collection[str]) -> None:
+    unknown = sorted(set(names) - set(found))
+    if unknown:
+        raise FormatError(f"{role} must name columns of {path}. Got {unknown[0]!r}, which is not one.")
 
 
 def _cells(column: EventColumn) -> Iterable[str | float | None]:

@@ -101,7 +101,6 @@ class ResourceMeter:
         if self._laps is not None:
             self._laps.close()
         overhead = None if self._laps is None else self._laps.meter.overhead
-        total_s = sum(watch.wall_time_s for watch in self._watches.values())
         return Resources(
             phases={name: self._report_phase(name) for name in _PHASES if name in self._watches},
             peak_memory_bytes=max(self._peaks.values(), default=self._memory_before),
@@ -112,7 +111,7 @@ class ResourceMeter:
             energy_is_estimate=self._laps is not None and self._laps.meter.is_estimate,
             energy_idle_w=None if overhead is None else overhead.idle_w,
             energy_overhead_share=None if overhead is None else overhead.cpu_share,
-            energy_below_resolution=self._laps is not None and total_s < self._laps.meter.resolution_s,
+            energy_below_resolution=self._laps is not None and self._total_s() < self._laps.meter.resolution_s,
         )
 
     def _report_phase(self, name: Phase) -> PhaseResources:
@@ -124,6 +123,9 @@ class ResourceMeter:
             peak_memory_bytes=self._peaks.get(name),
             **energy,
         )
+
+    def _total_s(self) -> float:
+        return sum(watch.wall_time_s for watch in self._watches.values())
 
 
 class _Laps:

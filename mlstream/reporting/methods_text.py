@@ -165,8 +165,7 @@ def _scores(runs: Sequence[RunResult]) -> str:
     names = dict.fromkeys(name for run in runs for name in run.scores if name in _MAIN_SCORES)
     meanings = "; ".join(f"{one.title}: {_within_sentence(one.meaning)}" for one in map(score_heading, names))
     defined = f"The main scores are {meanings}." if meanings else ""
-    stating = [run for run in runs if run.settings.get("one_class") is not None]
-    rules = _by_value(stating, lambda run: str(run.settings["one_class"]), lambda run: run.strategy)
+    rules = _by_value(_stating(runs, "one_class"), lambda run: str(run.settings["one_class"]), lambda run: run.strategy)
     one_class = _each(rules, lambda rule: f"A label whose true values are all the same {_ONE_CLASS[rule]}", "for")
     left_out = "Undefined values are left out of means." if any(run.left_out for run in runs) else ""
     return " ".join(part for part in (defined, one_class, decisions_text(runs), left_out) if part)
@@ -270,3 +269,7 @@ def join_words(words: Iterable[str]) -> str:
     """Join words as a sentence does."""
     *first, last = list(words) or [""]
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def _stating(runs: Iterable[RunResult], setting: str) -> list[RunResult]:
+    return [run for run in runs if run.settings.get(setting) is not None]

@@ -581,13 +581,9 @@ def load_card(path: str | os.PathLike[str]) -> StreamCard:
     return parse_card(content, str(path))
 
 
+@cache
 def card_schema() -> str:
     """Write the JSON Schema of cards, draft 2020-12, as UTF-8 text."""
-    return _card_schema()
-
-
-@cache
-def _card_schema() -> str:
     # It is written beside every published stream, and takes longer than all other texts there.
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | StreamCard.model_json_schema()
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"

@@ -226,7 +226,8 @@ class Experience:
 
     def __repr__(self) -> str:
         tasks = np.unique(self.task_ids)
-        return f"Experience({describe_shape(self.X, self.Y)}; {_name_tasks(tasks)})"
+        names = f"task{'s' if len(tasks) > 1 else ''} {', '.join(map(str, tasks))}" if len(tasks) else "no task"
+        return f"Experience({describe_shape(self.X, self.Y)}; {names})"
 
     def _repr_html_(self) -> str:
         tasks, counts = np.unique(self.task_ids, return_counts=True)
@@ -472,12 +473,6 @@ def _part_frame(
     features = array_likes.as_names(feature_names, part.X, "x", part.X.shape[1])
     labels = array_likes.as_names(label_names, part.Y, "y", part.Y.shape[1])
     return make_table(part.X, part.Y, features, labels, {"task": _task_ids(part), "row": part.row_ids})
-
-
-def _name_tasks(tasks: Index) -> str:
-    if not len(tasks):
-        return "no task"
-    return f"task{'s' if len(tasks) > 1 else ''} {', '.join(map(str, tasks))}"
 
 
 def _count_masked(part: Experience | EvaluationSet) -> dict[str, str]:

@@ -10,7 +10,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
-from joblib import delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
@@ -254,14 +253,11 @@ def _run_all(
             yield number, jobs[number].run()
         return
     try:
-        calls = (delayed(_run_numbered)(number, jobs[number]) for number in waiting)
-        yield from call_in_processes(calls, n_jobs, "loky")
+        called = [jobs[number] for number in waiting]
+        for place, ended in call_in_processes(DetectionJob.run, called, n_jobs, "loky"):
+            yield waiting[place], ended
     except TerminatedWorkerError:
         raise RuntimeError(f"{_DIED} Records that are there stay, and the same command goes on.") from None
-
-
-def _run_numbered(number: int, job: DetectionJob) -> tuple[int, list[Detection]]:
-    return number, job.run()
 
 
 class _Counter:

@@ -128,6 +128,14 @@ def name_cells(group: Group) -> tuple[Cell, Cell]:
     return name, Cell(group.tuning, group.tuning)
 
 
+def best_of(means: Iterable[float | None], better: Better) -> float | None:
+    """Return the best of at least two means that are known; None for fewer, or where neither direction is better."""
+    known = [mean for mean in means if mean is not None]
+    if len(known) < 2 or better == "neither":
+        return None
+    return max(known) if better == "higher" else min(known)
+
+
 def _head(name: str, groups: Sequence[Group]) -> Heading:
     """Return a score's heading, with the number of labels that it takes."""
     head = score_heading(name)
@@ -146,7 +154,7 @@ def _score_cells(groups: Sequence[Group], name: str) -> list[Cell]:
     spreads = [group.score(name) for group in groups]
     # What a capped run measured covers less of the stream than the others: it competes with none of them.
     finished = [one.mean for one, group in zip(spreads, groups, strict=True) if group.status == "done"]
-    best = _best([mean for mean in finished if mean is not None], score_heading(name).better)
+    best = best_of(finished, score_heading(name).better)
     return [
         Cell(
             format_score(one.mean, one.deviation),
@@ -183,9 +191,3 @@ def _mean_rank(strategy: str, ranks: Sequence[Mapping[str, int]]) -> tuple[int, 
 def _why_undefined(group: Group, name: str) -> str:
     reasons = dict.fromkeys(run.undefined[name] for run in group.measured if name in run.undefined)
     return " ".join(reasons) or ("Not measured." if group.measured else "Every run failed.")
-
-
-def _best(means: Sequence[float], better: Better) -> float | None:
-    if len(means) < 2 or better == "neither":
-        return None
-    return max(means) if better == "higher" else min(means)

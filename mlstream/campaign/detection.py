@@ -35,7 +35,6 @@ from mlstream.streams.stream import Stream
 
 # Fields that are equal if a record is that of the requested detection.
 _IDENTITY = ("stream_sha256", "parameters", "detector_class", "label_space", "settings", "drifts")
-_DIED = "A process died: killed by the system (out of memory, for example), or by the code of a learner or detector."
 
 Item = TypeVar("Item")
 # Called with each detection as soon as it is there, whether it was recorded earlier, and the numbers done and in all.
@@ -257,7 +256,10 @@ def _run_all(
         for place, ended in call_in_processes(DetectionJob.run, called, n_jobs, "loky"):
             yield waiting[place], ended
     except TerminatedWorkerError:
-        raise RuntimeError(f"{_DIED} Records that are there stay, and the same command goes on.") from None
+        raise RuntimeError(
+            "A process died: killed by the system (out of memory, for example), or by the code of a learner or "
+            "detector. Records that are there stay, and the same command goes on."
+        ) from None
 
 
 class _Counter:

@@ -15,8 +15,6 @@ from typing import Any, Literal, TypeAlias
 from mlstream._support.content import PACKED
 from mlstream._support.files import did_you_mean
 
-TableKind = Literal["labels", "class first", "class last", "tree"]
-
 _FOLDER = "MLSTREAM_DATA"
 _CACHE = "MLSTREAM_CACHE"
 
@@ -93,7 +91,7 @@ class DatasetEntry:
     name: str
     domain: str
     files: tuple[DataFile, ...]
-    table: TableKind = "labels"
+    table: Literal["labels", "class first", "class last", "tree"] = "labels"
     labels: int | tuple[str, ...] | None = None
     n_samples: int | None = None
     n_features: int | None = None

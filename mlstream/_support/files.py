@@ -378,6 +378,12 @@ def nearest_first(name: str, known: Iterable[str]) -> str:
     return ", ".join([*near, *(one for one in names if one not in near)])
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the end of an error about an unknown name: the nearest of the known ones, or a full stop."""
+    near = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else "."
+
+
 def nearest_name(path: Path, names: Iterable[str]) -> str | None:
     """Return what a path that does not exist was meant to be: one of some names, or a file where it would be."""
     beside = [one.name for one in islice(path.parent.iterdir(), _MAX_LISTED)] if path.parent.is_dir() else []

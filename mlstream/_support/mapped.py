@@ -78,7 +78,8 @@ def slices(n_rows: int, step: int, *tables: object) -> Iterator[slice]:
     >>> list(slices(5, 2))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    rows_at_a_time = _MAPPED_BYTES * n_rows // max(1, sum(map(_n_bytes, tables)))
+    n_bytes = sum(int(array.nbytes) for table in tables for array in _arrays(table))
+    rows_at_a_time = _MAPPED_BYTES * n_rows // max(1, n_bytes)
     n_read = 0
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
@@ -121,10 +122,6 @@ def plain(table: object) -> Any:
         return table
     array = np.asarray(table)
     return array if array.flags.writeable else array.copy()
-
-
-def _n_bytes(table: object) -> int:
-    return sum(int(array.nbytes) for array in _arrays(table))
 
 
 def _arrays(table: object) -> tuple[Any, ...]:

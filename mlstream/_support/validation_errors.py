@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date, time
 from typing import NamedTuple
 
@@ -81,8 +81,9 @@ def find_problem(error: ValidationError, name: str = "its content") -> Problem:
         # A rule of our own names the field and the value itself.
         text = worst["msg"].removeprefix("Value error, ").rstrip(".") + "."
     else:
-        rule = _rule([one for one in errors if _keys(one["loc"]) == field])
-        text = f"{_printable('.'.join(field)) or name} must {rule}. Got {_value(worst)}."
+        # Several errors about one value are alternatives.
+        rules = dict.fromkeys(_rule(one) for one in errors if _keys(one["loc"]) == field)
+        text = f"{_printable('.'.join(field)) or name} must {', or '.join(rules)}. Got {_value(worst)}."
     return Problem(field, worst["type"], " ".join(text.split()))
 
 
@@ -91,12 +92,7 @@ def _keys(location: Iterable[str | int]) -> tuple[str, ...]:
     return tuple(str(part) for part in location if not str(part).startswith(("list[", "dict[")))
 
 
-def _rule(errors: Sequence[ErrorDetails]) -> str:
-    """Return what must hold for a value; several errors about one value are alternatives."""
-    return ", or ".join(dict.fromkeys(_one_rule(error) for error in errors))
-
-
-def _one_rule(error: ErrorDetails) -> str:
+def _rule(error: ErrorDetails) -> str:
     rule = _RULES.get(error["type"])
     if rule is not None:
         return rule.format(**error.get("ctx", {}))

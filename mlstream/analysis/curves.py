@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from mlstream.analysis.groups import Group, layout, mean_scores, same_as_first
 from mlstream.analysis.score_info import score_heading
-from mlstream.records.run_result import Curve, RunResult, Score
+from mlstream.records.run_result import RunResult
 
-Values = Callable[[Curve], list[Score]]
 Kind = Literal["windowed", "cumulative"]
 
 
@@ -52,7 +51,7 @@ def stream_curves(groups: Sequence[Group], name: str, kind: Kind) -> StreamCurve
     reference = reference_run(groups, name)
     if reference is None:
         return None
-    curves = _curves(groups, reference, name, lambda curve: curve.windowed if kind == "windowed" else curve.cumulative)
+    curves = _curves(groups, reference, name, kind)
     rows = "sliding window" if kind == "windowed" else "all rows so far"
     experiences = Experiences(reference.experience_sizes, reference.order, reference.task_names)
     return StreamCurves(f"{score_heading(name).title}, {rows}", curves, experiences)
@@ -64,12 +63,12 @@ def reference_run(groups: Sequence[Group], name: str = "") -> RunResult | None:
     return next((run for run in runs if (name in run.curves if name else run.curves)), None)
 
 
-def _curves(groups: Sequence[Group], reference: RunResult, name: str, values: Values) -> list[ScoreCurve]:
+def _curves(groups: Sequence[Group], reference: RunResult, name: str, kind: Kind) -> list[ScoreCurve]:
     curves = []
     for group in groups:
         runs = [run for run in group.measured if name in run.curves and layout(run) == layout(reference)]
         if runs:
             same = same_as_first(runs, lambda run: run.curves[name].n_rows)
-            scores = mean_scores([values(run.curves[name]) for run in same])
+            scores = mean_scores([getattr(run.curves[name], kind) for run in same])
             curves.append(ScoreCurve(group.label, group.style, runs[0].curves[name].n_rows, scores))
     return curves

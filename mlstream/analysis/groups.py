@@ -22,7 +22,6 @@ BASELINES = {
     "PriorLabelsClassifier",
 }
 
-Layout = tuple[list[list[int]], list[int]]
 Runs = RunResult | Sequence[RunResult] | Mapping[str, RunResult]
 
 
@@ -187,7 +186,7 @@ def mean_scores(arrays: Sequence[Sequence[Score]] | Sequence[Sequence[Sequence[S
         return np.asarray(np.nansum(stack, axis=0) / known)
 
 
-def layout(run: RunResult) -> Layout:
+def layout(run: RunResult) -> tuple[list[list[int]], list[int]]:
     """Return the tasks that a run visits and the sizes of experiences; runs are averaged only where both are equal."""
     return run.order, run.experience_sizes
 

@@ -9,20 +9,16 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Literal, NamedTuple
 
-from mlstream._support.files import write_text_atomically
 from mlstream.campaign.cpu_times import RunCpu
 from mlstream.campaign.executors import Ended, run_in_processes, run_serially
 from mlstream.campaign.job import Job
-from mlstream.campaign.planning import name_apart, plan_jobs
+from mlstream.campaign.planning import name_apart, plan_jobs, prepare_folder
 from mlstream.campaign.progress_files import read_progress, remove_progress
 from mlstream.evaluation.run import RowProgress
 from mlstream.evaluation.settings import CampaignOptions, Objective, SelectionMethod, Settings
 from mlstream.publishing.named_streams import StreamLike, as_stream
 from mlstream.publishing.presets import warn_of_other_data
-from mlstream.records.paths import remove_leftovers
-from mlstream.records.run_record import save_card
 from mlstream.records.run_result import RunResult, Runs
-from mlstream.streams.stream import Stream
 
 _POLL_INTERVAL_S = 0.5
 
@@ -162,14 +158,19 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         dask=dask,
     )
     # Processes keep the working directory that they started in, and may have started for an earlier campaign.
-    folder, streams = Path(directory).absolute(), name_apart(_open_streams(streams))
+    folder = Path(directory).absolute()
+    if isinstance(streams, str):
+        raise TypeError(f"streams must be a list of streams, or of their names. Got {streams!r} instead.")
+    streams = name_apart([as_stream(stream) for stream in streams])
     warn_of_other_data(stream.card for stream in streams)
     jobs = plan_jobs(strategies, streams, folder, chosen, Settings(**options))
     records = {job.path: record for job in jobs if (record := job.find_record()) is not None}
     waiting = [job for job in jobs if job.path not in records]
     for job in waiting:
         job.find_selection()
-    _prepare_folder(folder, jobs, streams, config)
+    for job in jobs:
+        remove_progress(job.progress_path)
+    prepare_folder(folder, [*streams, *(job.stream for job in jobs)], config)
     notifier = _Notifier(progress, n_runs=len(jobs))
     for record in records.values():
         notifier.notify_end(record, "kept")
@@ -180,24 +181,6 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
             records[job.path] = record
             notifier.notify_end(record, record.status, cpu)
     return Runs(records[job.path] for job in jobs)
-
-
-def _open_streams(streams: Sequence[StreamLike]) -> list[Stream]:
-    if isinstance(streams, str):
-        raise TypeError(f"streams must be a list of streams, or of their names. Got {streams!r} instead.")
-    return [as_stream(stream) for stream in streams]
-
-
-def _prepare_folder(directory: Path, jobs: Sequence[Job], streams: Sequence[Stream], config: str | None) -> None:
-    """Remove files that killed processes left, and write the cards and the campaign file."""
-    remove_leftovers(directory)
-    for job in jobs:
-        remove_progress(job.progress_path)
-    cards = [stream.card for stream in (*streams, *(job.stream for job in jobs))]
-    for card in {card.name: card for card in cards}.values():
-        save_card(card, directory)
-    if config is not None:
-        write_text_atomically(directory / "config.toml", config)
 
 
 def _run_elsewhere(jobs: Sequence[Job], options: CampaignOptions, backend: str) -> Ended:

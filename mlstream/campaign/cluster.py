@@ -87,7 +87,8 @@ def run_on_cluster(jobs: Sequence[Job], address: str) -> Ended:
 
 def _run_once(client: Client, jobs: Sequence[Job]) -> Iterator[tuple[Job, Measured | None]]:
     """Submit jobs, and yield each with its record; None if it was lost with the last worker that held its stream."""
-    streams = {id(job.stream): client.scatter(job.stream, broadcast=True, hash=False) for job in _one_per_stream(jobs)}
+    distinct = {id(job.stream): job.stream for job in jobs}
+    streams = {key: client.scatter(stream, broadcast=True, hash=False) for key, stream in distinct.items()}
     futures = {}
     for job in jobs:
         parcel = replace(job, stream=cast(Any, None))
@@ -109,10 +110,6 @@ def _keep(record: RunResult, job: Job) -> RunResult:
     if record.selection is not None:
         job.keep(record.selection)
     return write_record(record, job)
-
-
-def _one_per_stream(jobs: Sequence[Job]) -> list[Job]:
-    return list({id(job.stream): job for job in jobs}.values())
 
 
 def _run_here(parcel: Job, stream: Stream, selection: Selection | None) -> Measured:
@@ -200,15 +197,12 @@ def _require_workers(client: Client, address: str, jobs: Sequence[Job]) -> None:
             f"Got {threads[several[0]]} at {several[0]}."
         )
     learners = {job.strategy: job.learner for job in jobs}
-    for name, check in client.run(_check_worker, _pickled(learners), on_error="return").items():
+    pickled = dict(zip(learners, map(dumps, learners.values()), strict=True))
+    for name, check in client.run(_check_worker, pickled, on_error="return").items():
         # One that has gone meanwhile gets no job.
         lacking = "" if isinstance(check, CommClosedError) else _describe_lack(check)
         if lacking:
             raise ValueError(f"Dask worker {name} must have what this process has. Got {lacking}. Install it there.")
-
-
-def _pickled(learners: Mapping[str, object]) -> dict[str, bytes]:
-    return {name: dumps(learner) for name, learner in learners.items()}
 
 
 def _check_worker(learners: Mapping[str, bytes]) -> _Check:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Iterable
-from difflib import get_close_matches
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -16,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, crea
 
 from estimators.detectors import make_detector
 from estimators.strategies import make_strategy
+from mlstream._support.files import did_you_mean
 from mlstream._support.toml import read_toml
 from mlstream._support.validation_errors import find_problem
 from mlstream.campaign.search import Search
@@ -106,11 +106,6 @@ def _by_name(given: list[str] | dict[str, Config], kind: type[Config]) -> dict[s
     return {name: kind() for name in given} if isinstance(given, list) else given
 
 
-def _file_type(one: Option) -> Any:
-    lists = {tuple[int, ...]: Seeds, tuple[str, ...]: Names}
-    return lists[one.type] if one.type in lists else _strict(one.type)
-
-
 def _strict(kind: Any) -> Any:
     """Return a type for which text is no number, and neither is true."""
     if isinstance(kind, UnionType):
@@ -123,7 +118,11 @@ _OPTIONS = [*list_options(CampaignOptions), *list_options(Settings)]
 
 
 def _keys(options: Iterable[Option]) -> dict[str, Any]:
-    return {one.name: (_file_type(one), Field(default=one.default, description=one.help)) for one in options}
+    lists = {tuple[int, ...]: Seeds, tuple[str, ...]: Names}
+    return {
+        one.name: (lists.get(one.type) or _strict(one.type), Field(default=one.default, description=one.help))
+        for one in options
+    }
 
 
 _FILE = create_model("CampaignConfig", __base__=CampaignConfig, **_keys(_OPTIONS))
@@ -226,9 +225,4 @@ def _explain(error: ValidationError, file: type[CampaignConfig | DetectionConfig
     model: type[BaseModel] = models.get(problem.field[0], file)
     names = [field.alias or name for name, field in model.model_fields.items()]
     known, key = ["kind", *names] if model is file else names, ".".join(problem.field)
-    return f"every key must be one of {', '.join(known)}. Got {key!r} instead{_nearest(problem.field[-1], known)}"
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    near = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else "."
+    return f"every key must be one of {', '.join(known)}. Got {key!r} instead{did_you_mean(problem.field[-1], known)}"

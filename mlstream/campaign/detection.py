@@ -10,15 +10,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
-from joblib import delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
 from estimators.detectors import make_detector
 from estimators.strategies import make_strategy
-from mlstream._support.files import write_text_atomically
 from mlstream.campaign.job import require_same
-from mlstream.campaign.planning import name_apart
+from mlstream.campaign.planning import name_apart, prepare_folder
 from mlstream.campaign.processes import call_in_processes
 from mlstream.evaluation.detect import SeededLearner, describe_detection, detect_all
 from mlstream.evaluation.learners import fresh
@@ -32,13 +30,11 @@ from mlstream.records.detection_record import (
     load_detection_at,
     save_detection,
 )
-from mlstream.records.paths import detection_path, remove_leftovers
-from mlstream.records.run_record import save_card
+from mlstream.records.paths import detection_path
 from mlstream.streams.stream import Stream
 
 # Fields that are equal if a record is that of the requested detection.
 _IDENTITY = ("stream_sha256", "parameters", "detector_class", "label_space", "settings", "drifts")
-_DIED = "A process died: killed by the system (out of memory, for example), or by the code of a learner or detector."
 
 Item = TypeVar("Item")
 # Called with each detection as soon as it is there, whether it was recorded earlier, and the numbers done and in all.
@@ -93,13 +89,11 @@ class DetectionJob:
         except (Exception, SystemExit) as error:
             found = [error if isinstance(error, Exception) else RuntimeError(f"SystemExit: {error}")] * len(waiting)
         return [
-            self._failure(name, one) if isinstance(one, Exception) else one
+            Detection(**self.describe(name), status="failed", error="".join(traceback.format_exception(one)))
+            if isinstance(one, Exception)
+            else one
             for name, one in zip(waiting, found, strict=True)
         ]
-
-    def _failure(self, name: str, error: Exception) -> Detection:
-        trace = "".join(traceback.format_exception(error))
-        return Detection(**self.describe(name), status="failed", error=trace)
 
     def _save(self, one: Detection) -> Detection:
         try:
@@ -206,7 +200,7 @@ def run_detections(  # noqa: PLR0913 - what a campaign varies, and how it is run
         )
     _require_fit(named[0], opened, options)
     kept = [job.find_records() for job in jobs]
-    _prepare_folder(folder, opened, config)
+    prepare_folder(folder, opened, config)
     counter = _Counter(progress, len(jobs) * len(named[0]))
     counter.count([one for found in kept for one in found.values()], were_kept=True)
     for number, ended in _run_all(jobs, [n for n, found in enumerate(kept) if len(found) < len(named[0])], n_jobs):
@@ -249,15 +243,6 @@ def _require_fit(detectors: Mapping[str, object], streams: Sequence[Stream], opt
         Watcher(fresh_detector(detector, 0), options.errors, stream.n_labels)
 
 
-def _prepare_folder(directory: Path, streams: Sequence[Stream], config: str | None) -> None:
-    """Remove files that killed processes left, and write the cards and the campaign file."""
-    remove_leftovers(directory)
-    for stream in streams:
-        save_card(stream.card, directory)
-    if config is not None:
-        write_text_atomically(directory / "config.toml", config)
-
-
 def _run_all(
     jobs: Sequence[DetectionJob], waiting: Sequence[int], n_jobs: int
 ) -> Iterator[tuple[int, list[Detection]]]:
@@ -267,14 +252,14 @@ def _run_all(
             yield number, jobs[number].run()
         return
     try:
-        calls = (delayed(_run_numbered)(number, jobs[number]) for number in waiting)
-        yield from call_in_processes(calls, n_jobs, "loky")
+        called = [jobs[number] for number in waiting]
+        for place, ended in call_in_processes(DetectionJob.run, called, n_jobs, "loky"):
+            yield waiting[place], ended
     except TerminatedWorkerError:
-        raise RuntimeError(f"{_DIED} Records that are there stay, and the same command goes on.") from None
-
-
-def _run_numbered(number: int, job: DetectionJob) -> tuple[int, list[Detection]]:
-    return number, job.run()
+        raise RuntimeError(
+            "A process died: killed by the system (out of memory, for example), or by the code of a learner or "
+            "detector. Records that are there stay, and the same command goes on."
+        ) from None
 
 
 class _Counter:

@@ -15,14 +15,14 @@ from mlstream.evaluation.held_out import score_environment
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view, mask_rows
 from mlstream.evaluation.learner_base import Learner
 from mlstream.evaluation.learners import adapt_to_stream, fresh
-from mlstream.evaluation.references import stack_features
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.run import collapsed_warnings
 from mlstream.evaluation.scoring import count_known_only
 from mlstream.evaluation.settings import SelectionMethod, Settings
 from mlstream.evaluation.warm_up import warm_up
 from mlstream.records.run_result import Resources
-from mlstream.streams.stream import Experience, Features, Index, Indicator, Stream
+from mlstream.streams.array_likes import Features, stack_features
+from mlstream.streams.stream import Experience, Index, Indicator, Stream
 
 # As in DomainBed, which splits every training environment so.
 _HELD_OUT_SHARE = 0.2

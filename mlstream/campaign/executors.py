@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from joblib import delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from mlstream.campaign.cpu_times import RunCpu, read_ledger
@@ -73,9 +72,8 @@ def n_cells(stream: Stream) -> int:
 
 
 def _in_pool(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
-    calls = (delayed(_run_numbered)(number, job) for number, job in enumerate(jobs))
     # Runs one by one: several in a batch would be sent back, and followed, by the last of them.
-    for number, measured in call_in_processes(calls, n_jobs, backend, batch_size=1):
+    for number, measured in call_in_processes(_run_unless_recorded, jobs, n_jobs, backend, batch_size=1):
         yield jobs[number], *measured
 
 
@@ -87,10 +85,6 @@ def _run_alone(job: Job, backend: str) -> Measured:
         remove_progress(job.progress_path)
         return record_failure(job, PROCESS_DIED), None
     return record, cpu
-
-
-def _run_numbered(number: int, job: Job) -> tuple[int, Measured]:
-    return number, _run_unless_recorded(job)
 
 
 def _run_unless_recorded(job: Job, progress: RowProgress | None = None) -> Measured:

@@ -135,12 +135,10 @@ class Job:
         """Return everything that the outcome of a selection depends on."""
         fields = self.describe()
         origin = {name: fields[name] for name in ("stream_sha256", "label_space", "settings")}
-        return origin | {"tried": self._drawn()} | self.criterion.as_json()
-
-    def _drawn(self) -> JsonValue:
-        if not isinstance(self.learner, Search):
-            return None
-        return to_json([self.learner.draw(self.repetition.seed), dict(self.learner.parameters)])
+        tried = None
+        if isinstance(self.learner, Search):
+            tried = to_json([self.learner.draw(self.repetition.seed), dict(self.learner.parameters)])
+        return origin | {"tried": tried} | self.criterion.as_json()
 
     def _is_undecided(self, record: RunResult) -> bool:
         return isinstance(self.learner, Search) and record.selection is None and record.status == "failed"

@@ -8,13 +8,15 @@ from itertools import count, product
 from pathlib import Path
 
 from estimators.strategies import make_strategy
+from mlstream._support.files import write_text_atomically
 from mlstream.campaign.job import Job
 from mlstream.campaign.search import Criterion, Search
 from mlstream.evaluation.decisions import require_probabilities
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.settings import CampaignOptions, Settings
 from mlstream.generators import reordered_tasks, resplit_rows
-from mlstream.records.paths import Repetition
+from mlstream.records.paths import Repetition, remove_leftovers
+from mlstream.records.run_record import save_card
 from mlstream.streams.card_model import StreamCard
 from mlstream.streams.stream import Stream
 
@@ -64,6 +66,15 @@ def name_apart(streams: Sequence[Stream]) -> list[Stream]:
         apart.append(_rename(stream, taken) if earlier else stream)
         earlier.append(card)
     return apart
+
+
+def prepare_folder(directory: Path, streams: Sequence[Stream], config: str | None) -> None:
+    """Remove files that killed processes left, and write the cards and the campaign file."""
+    remove_leftovers(directory)
+    for card in {stream.card.name: stream.card for stream in streams}.values():
+        save_card(card, directory)
+    if config is not None:
+        write_text_atomically(directory / "config.toml", config)
 
 
 def _rename(stream: Stream, taken: set[str]) -> Stream:

@@ -2,27 +2,37 @@
 
 import multiprocessing.resource_tracker
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
-from joblib import Parallel, parallel_config
+from joblib import Parallel, delayed, parallel_config
 from joblib.externals import loky
 
 # Where the process that started them is killed, those that wait for a job end after this time.
 _IDLE_S = 20
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
-def call_in_processes(calls: Iterable[Any], n_jobs: int, backend: str, **options: Any) -> Iterator[Any]:
-    """Run calls of `joblib.delayed` in processes with one thread each, and yield the results as they end.
+
+def call_in_processes(
+    function: Callable[[Item], Result], items: Sequence[Item], n_jobs: int, backend: str, **options: Any
+) -> Iterator[tuple[int, Result]]:
+    """Call a function with each item, in processes with one thread each; yield place and result of each as it ends.
 
     `n_jobs` is -1 for as many as there are cores; `options` are those of `joblib.Parallel`.
     """
+    calls = (delayed(_call_numbered)(function, number, item) for number, item in enumerate(items))
     with parallel_config(backend=backend, n_jobs=n_jobs, inner_max_num_threads=1, idle_worker_timeout=_IDLE_S):
         with _uninterrupted_starts():
             # Large arrays reach the workers as memory maps; writable ones, which compiled code takes for plain arrays.
             ended = Parallel(return_as="generator_unordered", mmap_mode="c", **options)(calls)
         yield from ended
+
+
+def _call_numbered(function: Callable[[Item], Result], number: int, item: Item) -> tuple[int, Result]:
+    return number, function(item)
 
 
 @contextmanager

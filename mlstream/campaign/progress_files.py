@@ -28,6 +28,9 @@ class Progress(NamedTuple):
     n_rows: int
 
 
+_PROGRESS = TypeAdapter(Progress)
+
+
 class ProgressFile:
     """A file that exists while a run goes on: ``with ProgressFile(path, n_rows) as file: ...``.
 
@@ -83,15 +86,9 @@ def read_progress(directory: Path) -> Iterator[tuple[Path, Progress]]:
         # Reading anything but a plain file might never end, or never begin.
         with suppress(OSError, ValidationError):
             if path.is_file():
-                yield path, _read(path)
-
-
-_PROGRESS = TypeAdapter(Progress)
-
-
-def _read(path: Path) -> Progress:
-    with path.open("rb") as file:
-        return _PROGRESS.validate_json(file.read(_MAX_BYTES), strict=True)
+                with path.open("rb") as file:
+                    progress = _PROGRESS.validate_json(file.read(_MAX_BYTES), strict=True)
+                yield path, progress
 
 
 def _list_files(directory: Path) -> list[Path]:

@@ -75,7 +75,9 @@ class Search:
 
     def draw(self, seed: int) -> list[Configuration]:
         """Draw configurations without replacement, in the order in which they are tried."""
-        grids = [{name: list(part[name]) for name in sorted(part)} for part in self._grids()]
+        wanted = grid(self.estimator) if self.grid is None else self.grid
+        parts = [wanted] if isinstance(wanted, Mapping) else wanted
+        grids = [{name: list(part[name]) for name in sorted(part) if name not in self.parameters} for part in parts]
         n_drawn = min(self.n_configurations, len(ParameterGrid(grids)))
         return [dict(one) for one in ParameterSampler(grids, n_drawn, random_state=seed)]
 
@@ -85,11 +87,6 @@ class Search:
         if not isinstance(self.estimator, str):
             return clone(self.estimator).set_params(**chosen)
         return make_strategy(self.estimator, **chosen)
-
-    def _grids(self) -> list[Grid]:
-        wanted = grid(self.estimator) if self.grid is None else self.grid
-        grids = [wanted] if isinstance(wanted, Mapping) else list(wanted)
-        return [{name: part[name] for name in part if name not in self.parameters} for part in grids]
 
 
 @dataclass(frozen=True)

@@ -52,14 +52,11 @@ def record_failure(job: Job, error: str, selection: Selection | None = None) -> 
 def _save(result: RunResult, job: Job, selection: Selection | None) -> RunResult:
     """Add the names, the order and split, and the choice of the configuration to a record, and write it."""
     with cpu_part("records"):
-        return _write(result, job, selection)
-
-
-def _write(result: RunResult, job: Job, selection: Selection | None) -> RunResult:
-    resources = result.resources
-    if selection is not None and resources is not None:
-        resources = resources.model_copy(update={"phases": {"select": select_cost(selection)} | resources.phases})
-    return write_record(result.model_copy(update=job.labels | {"selection": selection, "resources": resources}), job)
+        resources = result.resources
+        if selection is not None and resources is not None:
+            resources = resources.model_copy(update={"phases": {"select": select_cost(selection)} | resources.phases})
+        fields = job.labels | {"selection": selection, "resources": resources}
+        return write_record(result.model_copy(update=fields), job)
 
 
 def write_record(result: RunResult, job: Job) -> RunResult:

@@ -79,7 +79,9 @@ def _find(entry: DatasetEntry, file: DataFile) -> Path | None:
 def _download(
     entry: DatasetEntry, file: DataFile, offline: bool | None, progress: Progress | None, timeout_s: float
 ) -> Path:
-    if _is_offline(offline):
+    if offline is None:
+        offline = os.environ.get(_OFFLINE, "0") not in {"", "0"}
+    if offline:
         raise FileNotFoundError(f"{entry.missing()} No connection is allowed (offline).")
     if not file.downloads:
         raise FileNotFoundError(entry.missing())
@@ -128,7 +130,3 @@ def _alone(path: Path) -> Iterator[None]:
     with path.open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def _is_offline(offline: bool | None) -> bool:
-    return os.environ.get(_OFFLINE, "0") not in {"", "0"} if offline is None else offline

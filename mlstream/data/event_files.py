@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -123,10 +124,11 @@ def write_events(events: Events, path: str | os.PathLike[str]) -> None:
     suffix = require_suffix(path, path.suffix)
     if "time" in events.columns:
         raise ValueError("No column must be called 'time', under which the times are written. Got one.")
-    broken = [text for text in _all_texts(events) if "\n" in text or "\r" in text]
-    if broken:
+    texts = chain(events.columns, *(one.values for one in events.columns.values() if isinstance(one, TextColumn)))
+    if broken := [text for text in texts if "\n" in text or "\r" in text]:
         raise ValueError(f"Names and texts must be of one line to be written. Got {show(broken[0])}.")
-    rows = zip(_time_cells(events), *(_cells(column) for column in events.columns.values()), strict=True)
+    times = (f"{time}Z" for time in np.datetime_as_string(events.times, unit="us").tolist())
+    rows = zip(times, *(_cells(column) for column in events.columns.values()), strict=True)
     names = ("time", *events.columns)
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as sink:
         if suffix == ".csv":
@@ -161,17 +163,6 @@ def _require_names(path: Path, role: str, names: Collection[str], found: Collect
     unknown = sorted(set(names) - set(found))
     if unknown:
         raise FormatError(f"{role} must name columns of {path}. Got {unknown[0]!r}, which is not one.")
-
-
-def _all_texts(events: Events) -> Iterator[str]:
-    yield from events.columns
-    for column in events.columns.values():
-        if isinstance(column, TextColumn):
-            yield from column.values
-
-
-def _time_cells(events: Events) -> Iterable[str]:
-    return (f"{time}Z" for time in np.datetime_as_string(events.times, unit="us").tolist())
 
 
 def _cells(column: EventColumn) -> Iterable[str | float | None]:

@@ -67,16 +67,12 @@ def as_dataset(source: TableLike, labels: LabelRule = None, **options: Any) -> D
     if labels is not None:
         raise ValueError(f"labels must be left out for a {type(source).__name__}, which has its own. Got {labels!r}.")
     if is_bunch and is_frame(source["data"]):
-        return _read_bunch(source, **options)
+        target = source["target"]
+        names = column_names(target) if is_frame(target) else (str(target.name),)
+        return Dataset.from_frame(join_columns(source["data"], target), names, **options)
     if options:
         raise ValueError(f"{', '.join(options)} must be left out: only files and frames are read with options.")
     return _take_arrays(source) if is_bunch else Dataset(*source) if is_pair else source
-
-
-def _read_bunch(bunch: Mapping[str, Any], **options: Any) -> Dataset:
-    data, target = bunch["data"], bunch["target"]
-    labels = column_names(target) if is_frame(target) else (str(target.name),)
-    return Dataset.from_frame(join_columns(data, target), labels, **options)
 
 
 def _take_arrays(bunch: Mapping[str, Any]) -> Dataset:

@@ -7,15 +7,13 @@ import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from mlstream._support.content import PACKED
-
-TableKind = Literal["labels", "class first", "class last", "tree"]
+from mlstream._support.files import did_you_mean
 
 _FOLDER = "MLSTREAM_DATA"
 _CACHE = "MLSTREAM_CACHE"
@@ -93,7 +91,7 @@ class DatasetEntry:
     name: str
     domain: str
     files: tuple[DataFile, ...]
-    table: TableKind = "labels"
+    table: Literal["labels", "class first", "class last", "tree"] = "labels"
     labels: int | tuple[str, ...] | None = None
     n_samples: int | None = None
     n_features: int | None = None
@@ -184,8 +182,7 @@ def find_entry(name: str) -> DatasetEntry:
     """Look up an entry by its name; an error has the nearest one."""
     entries = {entry.name: entry for entry in list_datasets()}
     if name not in entries:
-        near = get_close_matches(name, entries, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
+        hint = did_you_mean(name, entries)
         raise ValueError(f"A data set must be one that `mlstream datasets` lists. Got {name!r} instead{hint}")
     return entries[name]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
+from mlstream._support.files import did_you_mean
 from mlstream.data.registry import DatasetEntry, index_folder, list_datasets
 
 Bounds = tuple[int | None, int | None]
@@ -44,8 +44,7 @@ class Selection:
         )
 
     def _refuse(self) -> str:
-        near = get_close_matches(self.text, [entry.name for entry in list_datasets()], n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
+        hint = did_you_mean(self.text, [entry.name for entry in list_datasets()])
         wanted = f"{self.text!r} and the options" if self.text else "The options"
         parts = "" if self.with_parts else ", or add --parts for training and test parts"
         return f"{wanted} must fit at least one data set. Drop one{parts}. Got no data set{hint}"

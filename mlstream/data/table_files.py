@@ -51,9 +51,11 @@ def iterate_table(path: Path, choices: Choices, chunk_size: int) -> Iterator[Dat
     first, n_left_out = None, 0
     with UnpackedFile(path) as file:
         for table in regroup(read_tables(path, file, choices.reading, words=words), chunk_size):
-            if choices.reading.missing == "drop" and not _has_rows_left(table, choices):
-                n_left_out += len(table.lines)
-                continue
+            if choices.reading.missing == "drop":
+                labels, _ = choose_labels(table, choices.rule, choices.card)
+                if not has_complete_row(table, labels):
+                    n_left_out += len(table.lines)
+                    continue
             chunk = to_dataset([table], choices)
             first = first or chunk
             yield chunk if sparse.issparse(chunk.X) == sparse.issparse(first.X) else _convert(chunk)
@@ -114,10 +116,6 @@ def _begins_with_words(path: Path, choices: Choices) -> bool:
     except NotNumericError:
         return True
     return False
-
-
-def _has_rows_left(table: Table, choices: Choices) -> bool:
-    return has_complete_row(table, choose_labels(table, choices.rule, choices.card).indices)
 
 
 def _convert(chunk: Dataset) -> Dataset:

@@ -6,7 +6,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
@@ -21,7 +20,7 @@ import estimators
 from estimators._kernels.watching import count_compiled, require_kept
 from estimators.detectors import DETECTORS, make_detector
 from estimators.strategies import STRATEGIES, make_strategy
-from mlstream._support.files import nearest_first
+from mlstream._support.files import did_you_mean, nearest_first
 from mlstream.evaluation.warm_up import warm_up
 from mlstream.formats.arff.blocks import CAREFUL_BYTES
 from mlstream.formats.arff.reader import parse_arff
@@ -57,9 +56,8 @@ def compile_ahead(names: Iterable[str] = ()) -> Iterator[Compilation]:
     known, wanted = compilable(), list(names)
     for name in wanted:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else "."
-            raise ValueError(f"What is compiled must be among {nearest_first(name, known)}. Got {name!r} instead{hint}")
+            rule = f"What is compiled must be among {nearest_first(name, known)}"
+            raise ValueError(f"{rule}. Got {name!r} instead{did_you_mean(name, known)}")
     require_kept()
     return _compile(wanted or list(known))
 
@@ -70,15 +68,11 @@ def _compile(names: list[str]) -> Iterator[Compilation]:
         with count_compiled() as counted, warnings.catch_warnings():
             # of a few rows without meaning
             warnings.simplefilter("ignore")
-            _meet_kernels(name)
+            if name in OTHERS:
+                OTHERS[name]()
+            else:
+                _meet(make_strategy(name))
         yield Compilation(name, counted(), time.process_time() - start)
-
-
-def _meet_kernels(name: str) -> None:
-    if name in OTHERS:
-        OTHERS[name]()
-    else:
-        _meet(make_strategy(name))
 
 
 def _meet(*learners: Any) -> None:

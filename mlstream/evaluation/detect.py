@@ -14,7 +14,7 @@ from metrics import detection_scores
 from metrics.detection import match_alarms
 from mlstream.evaluation.label_space import resolve_label_space
 from mlstream.evaluation.learners import fresh
-from mlstream.evaluation.provenance import describe_machine, installed_versions, plain_repr, to_json
+from mlstream.evaluation.provenance import describe_machine, installed_versions, parameters_as_json, plain_repr
 from mlstream.evaluation.run import RowProgress
 from mlstream.evaluation.settings import DetectionOptions, Errors, LabelSpace, Settings, require_seed
 from mlstream.evaluation.watching import Watcher, fresh_detector, mistakes_along
@@ -175,10 +175,10 @@ def describe_detection(
     return {
         "detector": name,
         "detector_class": plain_repr(watching),
-        "detector_parameters": _parameters(watching),
+        "detector_parameters": parameters_as_json(watching),
         "learner": learner.name,
         "estimator": plain_repr(learning),
-        "parameters": _parameters(learning),
+        "parameters": parameters_as_json(learning),
         "wrapped_as": wrapped_as(learner.estimator),
         "seed": seed,
         "stream": stream.card.name,
@@ -194,10 +194,6 @@ def describe_detection(
 
 def _name(one: object) -> str:
     return one if isinstance(one, str) else type(one).__name__
-
-
-def _parameters(estimator: Any) -> dict[str, Any]:
-    return {name: to_json(value) for name, value in sorted(estimator.get_params().items())}
 
 
 def _default_delay(drifts: Sequence[TrueDrift], n_rows: int) -> int:

@@ -257,7 +257,8 @@ def _record(
     add_constant_labels(record, run.constant_labels)
     if bounds is not None:
         add_references(record, R, order, bounds.without_pretraining(stream.card))
-    add_frugality(record, _total_energy(resources))
+    energy = [phase.energy_kwh for phase in resources.phases.values() if phase.energy_kwh is not None]
+    add_frugality(record, sum(energy) if energy else None)
     return RunResult(
         **description,
         status="done" if run.is_complete else "capped",
@@ -273,8 +274,3 @@ def _record(
 
 def _to_scores(values: Floats) -> list[Score]:
     return [to_score(value) for value in values.tolist()]
-
-
-def _total_energy(resources: Resources) -> float | None:
-    used = [phase.energy_kwh for phase in resources.phases.values() if phase.energy_kwh is not None]
-    return sum(used) if used else None

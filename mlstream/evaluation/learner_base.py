@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils._param_validation import InvalidParameterError
 
@@ -20,7 +19,8 @@ from mlstream.evaluation.label_space import mask_rows
 from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
 from mlstream.evaluation.resources import Phase, ResourceMeter
 from mlstream.evaluation.settings import Settings
-from mlstream.streams.stream import Features, Index, Indicator, Mask
+from mlstream.streams.array_likes import Features, stack_features
+from mlstream.streams.stream import Index, Indicator, Mask
 
 # A learner that has refused so many rows will refuse more: its own error is raised then.
 MAX_AUTOMATIC = 100
@@ -254,7 +254,7 @@ class FirstRows:
         if len(self._parts) == 1 and self._n_rows == 1:
             return Rows(X, Y, mask_rows(mask, slice(0, 1)))
         X_parts, Y_parts, masks = zip(*self._parts, strict=True)
-        return Rows(_stack(X_parts), np.concatenate(Y_parts), np.concatenate(masks))
+        return Rows(stack_features(X_parts), np.concatenate(Y_parts), np.concatenate(masks))
 
     def close(self) -> None:
         """Note that the learner has learnt the rows."""
@@ -289,9 +289,3 @@ def forget(estimator: object) -> None:
     untrained = vars(clone(estimator))
     vars(estimator).clear()
     vars(estimator).update(untrained)
-
-
-def _stack(parts: tuple[Any, ...]) -> Features:
-    if sparse.issparse(parts[0]):
-        return sparse.csr_array(sparse.vstack(parts, format="csr"))
-    return np.concatenate(parts)

@@ -40,7 +40,7 @@ def describe_run(estimator: object, stream: Stream, seed: int, settings: Setting
         "strategy": type(estimator).__name__,
         "wrapped_as": wrapped_as(estimator),
         "estimator": plain_repr(copy),
-        "parameters": {name: to_json(value) for name, value in sorted(copy.get_params().items())},
+        "parameters": parameters_as_json(copy),
         "seed": seed,
         "stream": stream.card.name,
         "stream_sha256": stream.card.data_sha256,
@@ -66,6 +66,11 @@ def _given_labels(estimator: object, card: StreamCard) -> Literal["none", "task"
 def plain_repr(value: object) -> str:
     """Return the representation of an object without addresses in memory, which differ from run to run."""
     return _ADDRESS.sub("", repr(value))
+
+
+def parameters_as_json(estimator: Any) -> dict[str, JsonValue]:
+    """Return the parameters of an estimator by name, sorted, each as `to_json` does."""
+    return {name: to_json(value) for name, value in sorted(estimator.get_params().items())}
 
 
 def to_json(value: object) -> JsonValue:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from metrics import stack_counts
 from mlstream.evaluation.held_out import add_counts, count_known, pooled_ba_macro, predict_held_out
@@ -17,7 +16,8 @@ from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.summary import ReferenceScores
-from mlstream.streams.stream import Features, Index, Indicator, Mask, Stream
+from mlstream.streams.array_likes import Features, stack_features
+from mlstream.streams.stream import Index, Indicator, Mask, Stream
 
 
 class _Rows(NamedTuple):
@@ -101,10 +101,3 @@ def _rows_of_task(stream: Stream, step: int, task: int) -> _Rows:
 
 def _shuffled(rows: _Rows, seed: int, step: int) -> _Rows:
     return rows.take(np.random.default_rng([seed, step]).permutation(len(rows.Y)))
-
-
-def stack_features(parts: Sequence[Any]) -> Features:
-    """Return the rows of all parts."""
-    if sparse.issparse(parts[0]):
-        return sparse.csr_array(sparse.vstack(parts, format="csr"))
-    return np.asarray(np.concatenate(parts))

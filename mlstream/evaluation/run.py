@@ -7,7 +7,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 import numpy as np
 
@@ -128,15 +127,6 @@ class Run:
             yield predict_held_out(self._learner, held_out, heads)
 
 
-class _First(NamedTuple):
-    """The first warning of a text, and where it was given."""
-
-    message: Warning
-    category: type[Warning]
-    filename: str
-    lineno: int
-
-
 @contextmanager
 def collapsed_warnings(name: str) -> Iterator[dict[str, int]]:
     """Keep the warnings of the block until its end, then give each once, with the number of times.
@@ -147,7 +137,8 @@ def collapsed_warnings(name: str) -> Iterator[dict[str, int]]:
     first hundred texts, and the rest together.
     """
     counts: dict[str, int] = {}
-    first: dict[str, _First] = {}
+    # The first warning of each text, its category, and the file and line where it was given.
+    first: dict[str, tuple[Warning, type[Warning], str, int]] = {}
 
     def count(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object, **__: object
@@ -155,7 +146,7 @@ def collapsed_warnings(name: str) -> Iterator[dict[str, int]]:
         warning = message if isinstance(message, Warning) else category(message)
         text = str(warning) if str(warning) in counts or len(counts) < MAX_TEXTS else _REST
         counts[text] = counts.get(text, 0) + 1
-        first.setdefault(text, _First(warning, category, filename, lineno))
+        first.setdefault(text, (warning, category, filename, lineno))
 
     try:
         with warnings.catch_warnings():

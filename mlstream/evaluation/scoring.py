@@ -108,7 +108,8 @@ class CumulativeSums:
         self._ends, self._errors = (accumulate(np.array(part)) for part in (n_rows, errors))
         self._hits, self._most_hits = (accumulate(np.array(part)) for part in (hits, most_hits))
         self._n_scored, self._n_ranked = (accumulate(np.array(part)) for part in (n_scored, n_ranked))
-        self._counts = [accumulate(part) for part in _parts(stack_counts(counts))]
+        stacked = stack_counts(counts)
+        self._counts = [accumulate(part) for part in (stacked.tp, stacked.fp, stacked.fn, stacked.tn)]
         self._k = k
         self._one_class = one_class
 
@@ -144,10 +145,6 @@ def _hits(scored: Scored, k: int) -> tuple[int, int]:
 
 def _mean(sums: Floats, n: npt.NDArray[np.int64]) -> Floats:
     return np.asarray(np.divide(sums, n, out=np.full(len(sums), np.nan), where=n > 0))
-
-
-def _parts(counts: LabelCounts) -> tuple[npt.NDArray[np.int64], ...]:
-    return counts.tp, counts.fp, counts.fn, counts.tn
 
 
 def accumulate(values: np.ndarray) -> np.ndarray:

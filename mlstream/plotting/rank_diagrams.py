@@ -118,6 +118,16 @@ def _difference(ranking: Ranking) -> str:
 
 def _view(ranking: Ranking) -> View:
     plan, n = plan_diagram(ranking), len(ranking.names)
+    ranks, ink = range(1, n + 1), "var(--ink)"
+    line = {"type": "line", "x0": 1, "x1": n, "y0": 0, "y1": 0, "line": {"color": ink, "width": 1.5}}
+    ticks = [
+        {"type": "line", "x0": rank, "x1": rank, "y0": 0, "y1": _TICK, "line": {"color": ink, "width": 1}}
+        for rank in ranks
+    ]
+    names = [
+        {"x": rank, "y": _TICK, "text": str(rank), "showarrow": False, "yanchor": "bottom", "font": {"size": 11}}
+        for rank in ranks
+    ]
     data = [_branch_trace(branch) for branch in plan.branches]
     data += [_segment_trace(bar, 5, "") for bar in plan.bars]
     data.append(_segment_trace(plan.ruler, 2, _difference(ranking)))
@@ -126,8 +136,8 @@ def _view(ranking: Ranking) -> View:
         hovermode="closest",
         xaxis={**hidden, "range": list(plan.x_range)},
         yaxis={**hidden, "range": list(plan.y_range)},
-        shapes=[_axis_line(n), *(_tick(rank) for rank in range(1, n + 1))],
-        annotations=[_tick_name(rank) for rank in range(1, n + 1)],
+        shapes=[line, *ticks],
+        annotations=names,
     )
     return View(ranking.title, data, layout)
 
@@ -159,15 +169,3 @@ def _segment_trace(segment: Segment, width: int, name: str) -> Json:
         "line": {"color": "var(--accent)", "width": width},
         "hoverinfo": "skip",
     }
-
-
-def _axis_line(n: int) -> Json:
-    return {"type": "line", "x0": 1, "x1": n, "y0": 0, "y1": 0, "line": {"color": "var(--ink)", "width": 1.5}}
-
-
-def _tick(rank: int) -> Json:
-    return {"type": "line", "x0": rank, "x1": rank, "y0": 0, "y1": _TICK, "line": {"color": "var(--ink)", "width": 1}}
-
-
-def _tick_name(rank: int) -> Json:
-    return {"x": rank, "y": _TICK, "text": str(rank), "showarrow": False, "yanchor": "bottom", "font": {"size": 11}}

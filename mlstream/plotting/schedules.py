@@ -51,7 +51,8 @@ def schedule_svg(card: StreamCard) -> str:
     A lane per task holds a bar per experience with rows of it, in stream order; a line marks where a known drift
     begins.
     """
-    top, n_rows, n_tasks = 40, _n_rows(card), len(card.tasks)
+    top, n_tasks = 40, len(card.tasks)
+    n_rows = max(sum(experience.n_samples for experience in card.experiences), 1)
     bottom, right = top + svg.LANE * n_tasks, svg.WIDTH - svg.RIGHT
     scale = (right - svg.LEFT) / n_rows
     lanes = [top + svg.LANE * row for row in range(n_tasks + 1)]
@@ -132,10 +133,6 @@ def draw_schedule(
     axes.set_ylim(len(names) - 0.5, -0.5)
     name_rows(axes, names)
     return bars
-
-
-def _n_rows(card: StreamCard) -> int:
-    return max(sum(experience.n_samples for experience in card.experiences), 1)
 
 
 def _bar(visit: Visit, scale: float, top: float) -> str:

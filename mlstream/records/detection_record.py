@@ -12,7 +12,7 @@ from pydantic import Field, JsonValue, model_validator
 from mlstream._support.files import write_text_atomically
 from mlstream.records.checks import failures
 from mlstream.records.paths import detection_path, require_own_path
-from mlstream.records.run_result import Score
+from mlstream.records.run_result import Score, as_number
 from mlstream.records.schema import Record, VersionedRecord, read_record
 from mlstream.streams.frames import make_frame
 
@@ -108,7 +108,7 @@ def detection_columns(detections: Sequence[Detection]) -> dict[str, Sequence[obj
     columns: dict[str, Sequence[object]] = {name: [getattr(one, name) for one in detections] for name in _IDENTITY}
     columns |= {f"n_{name}": [len(getattr(one, name)) for one in detections] for name in ("drifts", "alarms")}
     names = dict.fromkeys(name for one in detections for name in one.scores)
-    return columns | {name: [_number(one.scores.get(name)) for one in detections] for name in names}
+    return columns | {name: [as_number(one.scores.get(name)) for one in detections] for name in names}
 
 
 def save_detection(detection: Detection, directory: str | os.PathLike[str]) -> Path:
@@ -191,7 +191,3 @@ def _require_order(name: str, rows: Sequence[int], last: int, *, step: int) -> N
         if not before + step <= row <= last:
             raise ValueError(f"{name} must be in order, and at rows up to {last}. Got {row} after {before} instead")
         before = row
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else value

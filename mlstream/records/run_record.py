@@ -7,7 +7,6 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 from mlstream._support.files import write_text_atomically
 from mlstream.records.checks import failures, require_consistent
@@ -48,7 +47,9 @@ def _replace_failure(path: Path, text: str) -> None:
     """Replace the record of a failure, unless another process has replaced it by anything else."""
     while True:
         with path.open("r+b") as file:
-            _lock(file)
+            # Without locks in the file system, two processes may replace it at the same moment, which is rare.
+            with suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_EX)
             # The file that was opened may have been replaced before it was locked.
             if not os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 continue
@@ -56,12 +57,6 @@ def _replace_failure(path: Path, text: str) -> None:
                 raise FileExistsError(f"{path} must not exist yet: it holds the record of an earlier run.")
             write_text_atomically(path, text)
             return
-
-
-def _lock(file: IO[bytes]) -> None:
-    # Where a file system has no locks, what is left is that two processes rarely replace a failure at the same moment.
-    with suppress(OSError):
-        fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def load_run(path: str | os.PathLike[str]) -> RunResult:

@@ -235,7 +235,7 @@ def _score_columns(run: RunResult) -> dict[str, Sequence[object]]:
         "task": [run.task_names[task] for _, task in places],
     }
     return columns | {
-        metric: [_number(R[after][task]) if after < len(R) else math.nan for after, task in places]
+        metric: [as_number(R[after][task]) if after < len(R) else math.nan for after, task in places]
         for metric, R in run.R.items()
     }
 
@@ -244,11 +244,11 @@ def _run_columns(runs: Sequence[RunResult]) -> dict[str, Sequence[object]]:
     """Return runs as columns: what they are, all scores that one of them has, and the cost of the stream."""
     columns: dict[str, Sequence[object]] = {name: [getattr(run, name) for run in runs] for name in _IDENTITY}
     scores = dict.fromkeys(name for run in runs for name in run.scores)
-    columns |= {name: [_number(run.scores.get(name)) for run in runs] for name in scores}
+    columns |= {name: [as_number(run.scores.get(name)) for run in runs] for name in scores}
     for name in ("wall_time_s", "cpu_time_s", "energy_kwh"):
-        columns[name] = [_number(total_cost(run, name)) for run in runs]
+        columns[name] = [as_number(total_cost(run, name)) for run in runs]
     for name in ("peak_memory_bytes", "model_size_bytes"):
-        columns[name] = [_number(getattr(run.resources, name, None)) for run in runs]
+        columns[name] = [as_number(getattr(run.resources, name, None)) for run in runs]
     return columns
 
 
@@ -285,5 +285,6 @@ def total_cost(run: RunResult, what: str, phase: str | None = None) -> float | N
     return sum(parts) if parts and None not in parts else None
 
 
-def _number(value: float | None) -> float:
+def as_number(value: float | None) -> float:
+    """Return a value of a column: NaN where there is none."""
     return math.nan if value is None else value

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from mlstream.analysis.score_info import Better, Heading
 from mlstream.records.detection_record import Detection
-from mlstream.reporting.tables import UNDEFINED, Cell, Table, format_score
+from mlstream.reporting.tables import UNDEFINED, Cell, Table, best_of, format_score
 
 DETECTION_HEADINGS = {
     "detection_rate": Heading("Drifts found", "higher", "Share of drifts with an alarm in time."),
@@ -108,8 +108,7 @@ def _delay(group: DetectionGroup, drift: int) -> Cell:
 
 def _score_cells(groups: Sequence[DetectionGroup], name: str, better: Better) -> list[Cell]:
     means = [fmean(values) if (values := group.values(name)) else None for group in groups]
-    known = [mean for mean in means if mean is not None]
-    best = None if better == "neither" or len(known) < 2 else (max if better == "higher" else min)(known)
+    best = best_of(means, better)
     return [
         Cell(_text(name, group.values(name)), mean, _why(group, name), is_best=mean is not None and mean == best)
         for group, mean in zip(groups, means, strict=True)

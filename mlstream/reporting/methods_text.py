@@ -128,11 +128,7 @@ def _time_cap(runs: Sequence[RunResult]) -> str:
 def _strategies(runs: Sequence[RunResult]) -> str:
     classes = dict.fromkeys(f"{run.strategy} ({_class_of(run)})" for run in runs)
     tuned = _by_value(runs, describe_tuning, lambda run: run.strategy)
-    given = _by_value(
-        [run for run in runs if run.given_labels is not None],
-        lambda run: _GIVEN[run.given_labels or ""],
-        lambda run: run.strategy,
-    )
+    given = _by_value(runs, lambda run: _GIVEN.get(run.given_labels or ""), lambda run: run.strategy)
     views = "; ".join(f"{join_words(names)} {what}" for what, names in given.items())
     searched = [_tuning(runs, how, names) for how, names in tuned.items()]
     sentences = [
@@ -165,8 +161,8 @@ def _scores(runs: Sequence[RunResult]) -> str:
     names = dict.fromkeys(name for run in runs for name in run.scores if name in _MAIN_SCORES)
     meanings = "; ".join(f"{one.title}: {_within_sentence(one.meaning)}" for one in map(score_heading, names))
     defined = f"The main scores are {meanings}." if meanings else ""
-    rules = _by_value(_stating(runs, "one_class"), lambda run: str(run.settings["one_class"]), lambda run: run.strategy)
-    one_class = _each(rules, lambda rule: f"A label whose true values are all the same {_ONE_CLASS[rule]}", "for")
+    rules = _by_value(runs, lambda run: _ONE_CLASS.get(str(run.settings.get("one_class"))), lambda run: run.strategy)
+    one_class = _each(rules, lambda rule: f"A label whose true values are all the same {rule}", "for")
     left_out = "Undefined values are left out of means." if any(run.left_out for run in runs) else ""
     return " ".join(part for part in (defined, one_class, decisions_text(runs), left_out) if part)
 
@@ -244,17 +240,14 @@ def _joined(parts: Iterable[Mapping[str, str]]) -> dict[str, str]:
     return {name: " and ".join(found) for name, found in values.items()}
 
 
-def _stating(runs: Iterable[RunResult], setting: str) -> list[RunResult]:
-    return [run for run in runs if run.settings.get(setting) is not None]
-
-
 def _by_value(
-    runs: Iterable[RunResult], value: Callable[[RunResult], str], name: Callable[[RunResult], str]
+    runs: Iterable[RunResult], value: Callable[[RunResult], str | None], name: Callable[[RunResult], str]
 ) -> dict[str, list[str]]:
-    """Return the values, and the names of those that have each."""
+    """Return the values, and the names of those that have each; None is no value."""
     found: dict[str, dict[str, None]] = {}
     for run in runs:
-        found.setdefault(value(run), {})[name(run)] = None
+        if (each := value(run)) is not None:
+            found.setdefault(each, {})[name(run)] = None
     return {each: list(names) for each, names in found.items()}
 
 

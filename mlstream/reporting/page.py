@@ -22,11 +22,10 @@ from mlstream.plotting.schedules import schedule_chart
 from mlstream.plotting.styles import Key, strategy_key, task_keys
 from mlstream.records.detection_record import Detection
 from mlstream.records.run_result import RunResult
-from mlstream.reporting.along_stream import along_table, final_table, repeating_note
+from mlstream.reporting.along_stream import along_table, final_table, repeating_note, speed_table
 from mlstream.reporting.charts import cost_charts, curve_chart, pareto_part, transfer_charts
 from mlstream.reporting.detection import DetectionPart, detection_part
 from mlstream.reporting.headline import headline
-from mlstream.reporting.learning_speed import speed_table
 from mlstream.reporting.methods_text import (
     Paragraph,
     data_text,
@@ -156,10 +155,12 @@ def _heads(
     """Return the title and the sentence below it: about runs, or about detections where there are no runs."""
     if detection is not None and not runs:
         return {"title": detection.title, "headline": detection.headline}
-    n_strategies = len({run.strategy for run in runs})
+    n_strategies, names = len({run.strategy for run in runs}), list(streams)
+    compared = "1 strategy" if n_strategies == 1 else f"{n_strategies} strategies"
+    where = names[0] if len(names) == 1 else f"{len(names)} streams"
     first = headline(streams, compare(streams, _OVERVIEW_SCORE), _OVERVIEW_SCORE)
     return {
-        "title": f"{_count(n_strategies, 'strategy', 'strategies')} on {_titled(streams)}",
+        "title": f"{compared} on {where}",
         "headline": " ".join(part for part in (first, decisions_text(runs)) if part),
     }
 
@@ -294,22 +295,10 @@ def _unrecorded_reason(run: RunResult) -> str:
     return f"Stopped at the time cap{cap} after {seen:,} of {sum(run.experience_sizes):,} rows."
 
 
-def _titled(streams: Iterable[str]) -> str:
-    names = list(streams)
-    return names[0] if len(names) == 1 else f"{len(names)} streams"
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
-
-
 def _estimators(runs: Sequence[RunResult]) -> list[RunResult]:
     """List one run of each configuration; those that differ in seeds only are one."""
     distinct: dict[tuple[str, str, str], RunResult] = {}
     for run in runs:
-        distinct.setdefault((run.strategy, _SEED.sub("", run.estimator), json.dumps(_unseeded(run.parameters))), run)
+        parameters = {name: value for name, value in run.parameters.items() if not name.endswith("random_state")}
+        distinct.setdefault((run.strategy, _SEED.sub("", run.estimator), json.dumps(parameters)), run)
     return list(distinct.values())
-
-
-def _unseeded(parameters: Mapping[str, object]) -> dict[str, object]:
-    return {name: value for name, value in parameters.items() if not name.endswith("random_state")}

@@ -128,17 +128,20 @@ def name_cells(group: Group) -> tuple[Cell, Cell]:
     return name, Cell(group.tuning, group.tuning)
 
 
+def best_of(means: Iterable[float | None], better: Better) -> float | None:
+    """Return the best of at least two means that are known; None for fewer, or where neither direction is better."""
+    known = [mean for mean in means if mean is not None]
+    if len(known) < 2 or better == "neither":
+        return None
+    return max(known) if better == "higher" else min(known)
+
+
 def _head(name: str, groups: Sequence[Group]) -> Heading:
     """Return a score's heading, with the number of labels that it takes."""
     head = score_heading(name)
-    if "@k" in head.title and (k := _setting("k", groups)):
-        return replace(head, title=head.title.replace("@k", f"@{k}"))
-    return head
-
-
-def _setting(name: str, groups: Sequence[Group]) -> str:
-    values = (run.settings.get(name) for group in groups for run in group.measured)
-    return ", ".join(sorted({str(value) for value in values if value is not None}))
+    values = (run.settings.get("k") for group in groups for run in group.measured)
+    k = ", ".join(sorted({str(value) for value in values if value is not None}))
+    return replace(head, title=head.title.replace("@k", f"@{k}")) if k else head
 
 
 def _runs_cell(group: Group) -> Cell:
@@ -151,7 +154,7 @@ def _score_cells(groups: Sequence[Group], name: str) -> list[Cell]:
     spreads = [group.score(name) for group in groups]
     # What a capped run measured covers less of the stream than the others: it competes with none of them.
     finished = [one.mean for one, group in zip(spreads, groups, strict=True) if group.status == "done"]
-    best = _best([mean for mean in finished if mean is not None], score_heading(name).better)
+    best = best_of(finished, score_heading(name).better)
     return [
         Cell(
             format_score(one.mean, one.deviation),
@@ -188,9 +191,3 @@ def _mean_rank(strategy: str, ranks: Sequence[Mapping[str, int]]) -> tuple[int, 
 def _why_undefined(group: Group, name: str) -> str:
     reasons = dict.fromkeys(run.undefined[name] for run in group.measured if name in run.undefined)
     return " ".join(reasons) or ("Not measured." if group.measured else "Every run failed.")
-
-
-def _best(means: Sequence[float], better: Better) -> float | None:
-    if len(means) < 2 or better == "neither":
-        return None
-    return max(means) if better == "higher" else min(means)

@@ -530,7 +530,10 @@ def _dangling(card: StreamCard) -> Iterator[tuple[str, object]]:
             yield "signatures", f"label {max(task.signature)} of {n_labels}"
         if len(task.label_frequencies) != n_labels:
             yield "label_frequencies", f"{len(task.label_frequencies)} for {n_labels} labels"
-    for visited in (*(experience.tasks for experience in card.experiences), *_drifting(card)):
+    for visited in (
+        *(experience.tasks for experience in card.experiences),
+        *([drift.before, drift.after] for drift in card.drifts),
+    ):
         if max(visited, default=-1) >= n_tasks:
             yield "tasks", f"task {max(visited)} of {n_tasks}"
     if unknown := {*card.label_parents, *card.label_parents.values()} - {*card.label_names}:
@@ -551,10 +554,6 @@ def _find_circle(parents: Mapping[str, str]) -> str | None:
             label = parents.get(label)
         above |= path
     return None
-
-
-def _drifting(card: StreamCard) -> Iterator[list[int]]:
-    return ([drift.before, drift.after] for drift in card.drifts)
 
 
 def load_card(path: str | os.PathLike[str]) -> StreamCard:
@@ -582,13 +581,9 @@ def load_card(path: str | os.PathLike[str]) -> StreamCard:
     return parse_card(content, str(path))
 
 
+@cache
 def card_schema() -> str:
     """Write the JSON Schema of cards, draft 2020-12, as UTF-8 text."""
-    return _card_schema()
-
-
-@cache
-def _card_schema() -> str:
     # It is written beside every published stream, and takes longer than all other texts there.
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | StreamCard.model_json_schema()
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"

@@ -85,7 +85,9 @@ class Dataset:
 
     def __post_init__(self) -> None:
         X, Y = array_likes.as_features(self.X, f"{self.name}: X"), array_likes.as_labels(self.Y, f"{self.name}: Y")
-        _require_rows(X, Y, self.name)
+        if X.ndim != 2 or X.shape[0] != Y.shape[0]:
+            shapes = f"{X.shape} and {Y.shape}"
+            raise ValueError(f"{self.name}: X and Y must be 2-D with as many rows each. Got shapes {shapes}.")
         names = {
             "feature_names": array_likes.as_names(self.feature_names, self.X, "x", X.shape[1]),
             "label_names": array_likes.as_names(self.label_names, self.Y, "y", Y.shape[1]),
@@ -227,7 +229,8 @@ class Experience:
 
     def __repr__(self) -> str:
         tasks = np.unique(self.task_ids)
-        return f"Experience({describe_shape(self.X, self.Y)}; {_name_tasks(tasks)})"
+        names = f"task{'s' if len(tasks) > 1 else ''} {', '.join(map(str, tasks))}" if len(tasks) else "no task"
+        return f"Experience({describe_shape(self.X, self.Y)}; {names})"
 
     def _repr_html_(self) -> str:
         tasks, counts = np.unique(self.task_ids, return_counts=True)
@@ -475,12 +478,6 @@ def _part_frame(
     return make_table(part.X, part.Y, features, labels, {"task": _task_ids(part), "row": part.row_ids})
 
 
-def _name_tasks(tasks: Index) -> str:
-    if not len(tasks):
-        return "no task"
-    return f"task{'s' if len(tasks) > 1 else ''} {', '.join(map(str, tasks))}"
-
-
 def _count_masked(part: Experience | EvaluationSet) -> dict[str, str]:
     counts = np.unique(np.atleast_2d(part.label_mask).sum(axis=1))
     return {"Labels that count": " to ".join(map(str, counts[[0, -1]] if len(counts) > 1 else counts))}
@@ -490,11 +487,6 @@ def _settle_labels(part: Experience | EvaluationSet) -> None:
     # Labels of uint8 are trusted: to read them all would read a memory-mapped stream from end to end.
     if np.asarray(part.Y).dtype != np.uint8:
         object.__setattr__(part, "Y", label_values.as_indicator(part.Y))
-
-
-def _require_rows(X: Features, Y: Indicator, name: str) -> None:
-    if X.ndim != 2 or X.shape[0] != Y.shape[0]:
-        raise ValueError(f"{name}: X and Y must be 2-D with as many rows each. Got shapes {X.shape} and {Y.shape}.")
 
 
 def _require_finite(X: Features, names: tuple[str, ...], table: str, *, keeps_missing: bool) -> None:

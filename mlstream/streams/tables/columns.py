@@ -97,7 +97,8 @@ def part_all(tables: Iterable[Table], labels: Sequence[int], reading: ReadingCar
             f"{first.path}: missing= or --missing drop must leave at least one row. Got a missing value in every row."
         )
     filled, names = _fill(X.take(), columns, first.path, reading)
-    return Parted(filled, indicator, names, _describe_reading(reading, n_rows - len(indicator)))
+    counted = reading.model_copy(update={"n_dropped": n_rows - len(indicator) if reading.missing == "drop" else None})
+    return Parted(filled, indicator, names, None if counted == BY_DEFAULT else counted)
 
 
 def require_complete(table: Table, columns: Sequence[int], way_out: str = "") -> None:
@@ -147,11 +148,6 @@ def _require_declared(table: Table, columns: Sequence[Column], reading: ReadingC
     rule = "must be a finite number, or empty for an unknown label"
     way_out = "categories= or --categories (one-hot or ordinal) reads words"
     raise FormatError(f"{table.at(line)}: column {show(found.name)} {rule}. Got {show(word)}; {way_out}.")
-
-
-def _describe_reading(reading: ReadingCard, n_dropped: int) -> ReadingCard | None:
-    counted = reading.model_copy(update={"n_dropped": n_dropped if reading.missing == "drop" else None})
-    return None if counted == BY_DEFAULT else counted
 
 
 def _fill(X: Features, columns: Sequence[Column], path: Path, reading: ReadingCard) -> tuple[Features, tuple[str, ...]]:

@@ -117,7 +117,10 @@ def _describe(table: Table, indices: Sequence[int]) -> str:
 
 def _apply(table: Table, rule: int | tuple[str, ...] | str) -> LabelColumns:
     if isinstance(rule, int):
-        return LabelColumns(_count_columns(table, rule), {})
+        width = len(table.columns)
+        if not 0 < abs(rule) < width:
+            raise FormatError(f"{table.path}: the number of labels must be between 1 and {width - 1}. Got {rule}.")
+        return LabelColumns(_end_columns(table, rule), {})
     if isinstance(rule, tuple):
         return LabelColumns(_find_names(table, rule), {})
     names, parents = read_labels(Path(rule))
@@ -127,13 +130,6 @@ def _apply(table: Table, rule: int | tuple[str, ...] | str) -> LabelColumns:
         raise FormatError(f"{rule} must name columns of {table.path.name}. Got {show(unknown)}, which is no column.")
     # MULAN numbers labels by their columns, whatever the order of its file.
     return LabelColumns(sorted(_find_names(table, names)), parents)
-
-
-def _count_columns(table: Table, n_labels: int) -> list[int]:
-    width = len(table.columns)
-    if not 0 < abs(n_labels) < width:
-        raise FormatError(f"{table.path}: the number of labels must be between 1 and {width - 1}. Got {n_labels}.")
-    return _end_columns(table, n_labels)
 
 
 def _end_columns(table: Table, n_labels: int) -> list[int]:

@@ -6,7 +6,7 @@ import statistics
 from mlstream.analysis.comparison import compare_all
 from mlstream.analysis.groups import group_runs
 from mlstream.records.selection_record import Selection, Trial
-from mlstream.reporting.learning_speed import speed_table
+from mlstream.reporting.along_stream import speed_table
 from mlstream.reporting.ranks import rank_table
 from mlstream.reporting.strategy_tables import cost_table, strategy_table, trial_table
 from mlstream.reporting.tables import overview_table, score_table, scores_csv

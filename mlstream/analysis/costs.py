@@ -48,7 +48,7 @@ class CostPoints(NamedTuple):
 def cost_points(groups: Sequence[Group], score: str = SCORE) -> list[CostPoints]:
     """List a score against wall time and against energy; a cost that no run has measured is left out."""
     found = (CostPoints(name, cost_title(name, groups), _points(groups, score, COSTS[name].amount)) for name in COSTS)
-    return [one for one in found if one.points]
+    return [charted for charted in found if charted.points]
 
 
 def cost_title(cost: str, groups: Iterable[Group], n_streams: int = 1) -> str:

@@ -1,4 +1,4 @@
-"""What ends a command early: an interruption, or errors of usage, in one line and in the words of our own errors."""
+"""Early ends of a command: an interruption, or errors of usage, in one line and in the words of our own errors."""
 
 from __future__ import annotations
 

@@ -286,5 +286,5 @@ def total_cost(run: RunResult, what: str, phase: str | None = None) -> float | N
 
 
 def as_number(value: float | None) -> float:
-    """Return a value of a column: NaN where there is none."""
+    """Return a value of a column: NaN for None."""
     return math.nan if value is None else value

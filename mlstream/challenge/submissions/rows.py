@@ -48,7 +48,7 @@ class SubmittedRows(NamedTuple):
     keys: Keys  # Row ids, (n_rows,).
     prob: Probabilities  # (n_rows, n_labels), not checked yet.
     lines: npt.NDArray[np.int64]  # Where each row stands.
-    unit: str = "line"  # What `lines` counts: lines of a text, or rows.
+    unit: str = "line"  # Counted by `lines`: lines of a text, or rows.
 
 
 def align(rows: SubmittedRows, layout: SubmissionLayout, name: str) -> Probabilities:

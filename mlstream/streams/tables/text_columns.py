@@ -46,7 +46,7 @@ class Words:
 
     @property
     def are_many(self) -> bool:
-        """Whether there are so many texts that only the first that is no number is still of interest."""
+        """Whether there are so many texts that, of those that are not numbers, only the first is still of interest."""
         return len(self._lines) > MAX_WORDS
 
     def add(self, cells: Sequence[str], lines: Sequence[int], n_cells: int | None = None) -> None:

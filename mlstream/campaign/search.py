@@ -26,7 +26,7 @@ from mlstream.evaluation.run import collapsed_warnings, test_then_train
 from mlstream.evaluation.settings import CampaignOptions, Objective, SelectionMethod, Settings, require_count
 from mlstream.evaluation.warm_up import warm_up
 from mlstream.records.frugality import FRUGALITIES
-from mlstream.records.run_result import PhaseResources, Resources, to_score
+from mlstream.records.run_result import PhaseResources, Resources, sum_known, to_score
 from mlstream.records.selection_record import Selection, Trial
 from mlstream.streams.stream import Stream
 
@@ -183,12 +183,11 @@ def _select(trials: list[Trial], chosen: int, criterion: Criterion) -> Selection
 
 def select_cost(selection: Selection) -> PhaseResources:
     """Add up the costs of the trials of a selection."""
-    energies = [trial.energy_kwh for trial in selection.trials if trial.energy_kwh is not None]
     return PhaseResources(
         wall_time_s=sum(trial.wall_time_s for trial in selection.trials),
         cpu_time_s=sum(trial.cpu_time_s for trial in selection.trials),
         peak_memory_bytes=None,
-        energy_kwh=sum(energies) if energies else None,
+        energy_kwh=sum_known(trial.energy_kwh for trial in selection.trials),
     )
 
 
@@ -213,8 +212,7 @@ def _try(
     except Exception:
         return Trial(parameters=_as_json(configuration), status="failed", error=traceback.format_exc())
     phases = used.phases.values()
-    measured = [phase.energy_kwh for phase in phases if phase.energy_kwh is not None]
-    energy_kwh = sum(measured) if measured else None
+    energy_kwh = sum_known(phase.energy_kwh for phase in phases)
     counted = 0.0 if energy_kwh is None or used.energy_below_resolution else energy_kwh
     return Trial(
         parameters=_as_json(configuration),

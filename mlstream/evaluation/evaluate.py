@@ -36,7 +36,7 @@ from mlstream.evaluation.summary import (
     without_pretraining,
 )
 from mlstream.publishing.named_streams import StreamLike, as_stream
-from mlstream.records.run_result import References, Resources, RunResult, Score, to_score
+from mlstream.records.run_result import References, Resources, RunResult, Score, sum_known, to_score
 from mlstream.streams.stream import Stream
 
 
@@ -257,8 +257,7 @@ def _record(
     add_constant_labels(record, run.constant_labels)
     if bounds is not None:
         add_references(record, R, order, bounds.without_pretraining(stream.card))
-    energy = [phase.energy_kwh for phase in resources.phases.values() if phase.energy_kwh is not None]
-    add_frugality(record, sum(energy) if energy else None)
+    add_frugality(record, sum_known(phase.energy_kwh for phase in resources.phases.values()))
     return RunResult(
         **description,
         status="done" if run.is_complete else "capped",

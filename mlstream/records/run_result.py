@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, JsonValue, field_validator, model_validator
@@ -35,6 +35,12 @@ Score = float | None
 def to_score(value: float) -> Score:
     """Return a score as a record holds it: None where it is NaN."""
     return None if math.isnan(value) else float(value)
+
+
+def sum_known(values: Iterable[float | None]) -> float | None:
+    """Return the sum of the values that were measured; None if none was."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
 
 
 # Of all scores, those that a line shows.

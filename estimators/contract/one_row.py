@@ -36,7 +36,7 @@ def plain_row(estimator: Any, x: Any, y: MatrixLike) -> tuple[Array, Array] | No
 def as_tables(estimator: object, x: Any, y: Any) -> tuple[MatrixLike, MatrixLike]:
     """Return the features of a row, and its labels or class, as tables of one row; CSR stays CSR."""
     if x is None or isinstance(x, dict) or (not is_sparse(x) and np.ndim(x) == 0):
-        got = "None" if x is None else "a dict" if isinstance(x, dict) else "a single value"
+        got = {type(None): "None", dict: "a dict"}.get(type(x), "a single value")
         raise ValueError(f"x must be one row, an array of features. Got {got} instead.")
     if y is None:
         raise ValueError("y must be the labels of one row. Got None instead; `predict` learns nothing.")

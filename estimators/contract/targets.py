@@ -183,7 +183,7 @@ def _label_target(width: int, classes: Classes) -> LabelTarget:
     announced = list(classes)
     if not announced:
         raise ValueError("classes must name at least one label. Got an empty list instead.")
-    if announced and all(isinstance(entry, list | tuple | np.ndarray) for entry in announced):
+    if all(isinstance(entry, list | tuple | np.ndarray) for entry in announced):
         if any(not set(np.asarray(entry).tolist()) <= {0, 1} for entry in announced):
             raise ValueError(f"classes must hold 0 and 1 only for every label. Got {_short(announced)} instead.")
         return LabelTarget(len(announced), announced=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mlstream.diagnosis.diagnosis import Diagnosis, LabelDiagnosis
     from mlstream.diagnosis.task_distances import Distances
     from mlstream.generators import Suggestion
-    from mlstream.streams.card_model import StreamCard, TaskCard
+    from mlstream.streams.card_model import DropCard, StreamCard, TaskCard
 
 _LEVELS = " ░▒▓█"
 _WIDEST_HEAT_MAP = 101
@@ -84,11 +84,11 @@ def show_card(card: StreamCard) -> None:
     console.print(_list_terms(terms, card.name), soft_wrap=True)
     console.print(_task_table(card))
     measured = {"": card.persistence, "; in the source ": card.source.persistence}
-    shares = [
+    shares = "".join(
         f"{where}{one.repeated:.1%} ({one.by_chance:.1%} in random order)" for where, one in measured.items() if one
-    ]
+    )
     if shares:
-        console.print(f"Rows that repeat the label set of the row before: {''.join(shares)}", soft_wrap=True)
+        console.print(f"Rows that repeat the label set of the row before: {shares}", soft_wrap=True)
     if unknown := [f"{task.unknown_share:.1%} in {task.name}" for task in card.tasks if task.unknown_share]:
         console.print(f"Unknown labels: {_plain(', '.join(unknown))}", soft_wrap=True)
     visits = (
@@ -97,8 +97,12 @@ def show_card(card: StreamCard) -> None:
     )
     console.print("Schedule: " + " -> ".join(visits), soft_wrap=True)
     for drop in card.drops:
-        names = f" ({', '.join(drop.names)})" if drop.names else ""
-        console.print(f"Dropped: {drop.count} {drop.what}, {_plain(drop.reason + names)}", soft_wrap=True)
+        _show_drop(console, drop)
+
+
+def _show_drop(console: Console, drop: DropCard) -> None:
+    names = f" ({', '.join(drop.names)})" if drop.names else ""
+    console.print(f"Dropped: {drop.count} {drop.what}, {_plain(drop.reason + names)}", soft_wrap=True)
 
 
 def _list_terms(terms: StatedTerms, name: str) -> str:

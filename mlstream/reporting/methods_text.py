@@ -161,7 +161,8 @@ def _scores(runs: Sequence[RunResult]) -> str:
     names = dict.fromkeys(name for run in runs for name in run.scores if name in _MAIN_SCORES)
     meanings = "; ".join(f"{one.title}: {_within_sentence(one.meaning)}" for one in map(score_heading, names))
     defined = f"The main scores are {meanings}." if meanings else ""
-    rules = _by_value(runs, lambda run: _ONE_CLASS.get(str(run.settings.get("one_class"))), lambda run: run.strategy)
+    stated = [run for run in runs if run.settings.get("one_class") is not None]
+    rules = _by_value(stated, lambda run: _ONE_CLASS[str(run.settings["one_class"])], lambda run: run.strategy)
     one_class = _each(rules, lambda rule: f"A label whose true values are all the same {rule}", "for")
     left_out = "Undefined values are left out of means." if any(run.left_out for run in runs) else ""
     return " ".join(part for part in (defined, one_class, decisions_text(runs), left_out) if part)

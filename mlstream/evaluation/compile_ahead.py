@@ -21,10 +21,6 @@ from estimators._kernels.watching import count_compiled, require_kept
 from estimators.detectors import DETECTORS, make_detector
 from estimators.strategies import STRATEGIES, make_strategy
 from mlstream._support.files import did_you_mean, nearest_first
-from mlstream.evaluation.warm_up import warm_up
-from mlstream.formats.arff.blocks import CAREFUL_BYTES
-from mlstream.formats.arff.reader import parse_arff
-from mlstream.formats.arff.writer import SHORT_CELLS, format_arff
 from mlstream.generators.from_tables.clustering import task_stream
 from mlstream.streams.stream import Dataset, Stream
 
@@ -77,6 +73,9 @@ def _compile(names: list[str]) -> Iterator[Compilation]:
 
 def _meet(*learners: Any) -> None:
     """Give learners rows, dense and sparse: those of a stream, as a campaign does, and tables without tasks."""
+    # brings kernels, as the imports of `_meet_files`
+    from mlstream.evaluation.warm_up import warm_up
+
     for learner, stream in product(learners, (_stream(), _stream(sparse=True))):
         warm_up(learner, stream)
         rows = stream.experiences[0]
@@ -143,6 +142,11 @@ def _meet_detectors() -> None:
 
 
 def _meet_files() -> None:
+    # They bring kernels, and warn at once where these cannot be kept: `compile_ahead` raises an error first.
+    from mlstream.formats.arff.blocks import CAREFUL_BYTES
+    from mlstream.formats.arff.reader import parse_arff
+    from mlstream.formats.arff.writer import SHORT_CELLS, format_arff
+
     for row in (b"0.5,1\n", b"{0 0.5,1 1}\n"):
         # shorter texts are read and written without a kernel
         rows = row * (CAREFUL_BYTES // len(row) + 2)

@@ -20,9 +20,9 @@ from tests.pages import pages
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = [metrics, estimators, mlstream]
-# They import their public names when they are first used.
 # Their names need PyTorch, which the checks of other versions leave out.
 LEFT_OUT = set() if find_spec("torch") else {"mlstream.interop", "mlstream.interop.torch"}
+# They import their public names when they are first used.
 LAZY = [
     name
     for name in ("estimators", "mlstream", "mlstream.challenge", "mlstream.generators", "mlstream.interop")

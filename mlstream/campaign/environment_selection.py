@@ -21,8 +21,9 @@ from mlstream.evaluation.scoring import count_known_only
 from mlstream.evaluation.settings import SelectionMethod, Settings
 from mlstream.evaluation.warm_up import warm_up
 from mlstream.records.run_result import Resources
-from mlstream.streams.array_likes import Features, stack_features
+from mlstream.streams.array_likes import Features
 from mlstream.streams.stream import Experience, Index, Indicator, Stream
+from mlstream.streams.tables._joined_features import join_rows
 
 # As in DomainBed, which splits every training environment so.
 _HELD_OUT_SHARE = 0.2
@@ -140,7 +141,7 @@ def _by_environment(parts: Iterable[Experience]) -> Iterator[Scored]:
     parts = list(parts)
     for task in dict.fromkeys(task for part in parts for task in part.task_ids.tolist()):
         own = [_take(part, part.task_ids == task) for part in parts]
-        yield Scored(stack_features([part.X for part in own]), np.concatenate([part.Y for part in own]), task)
+        yield Scored(join_rows([part.X for part in own]), np.concatenate([part.Y for part in own]), task)
 
 
 def _take(part: Experience, rows: Index) -> Experience:

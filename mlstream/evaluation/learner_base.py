@@ -19,8 +19,9 @@ from mlstream.evaluation.label_space import mask_rows
 from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
 from mlstream.evaluation.resources import Phase, ResourceMeter
 from mlstream.evaluation.settings import Settings
-from mlstream.streams.array_likes import Features, stack_features
+from mlstream.streams.array_likes import Features
 from mlstream.streams.stream import Index, Indicator, Mask
+from mlstream.streams.tables._joined_features import join_rows
 
 # A learner that has refused so many rows will refuse more: its own error is raised then.
 MAX_AUTOMATIC = 100
@@ -254,7 +255,7 @@ class FirstRows:
         if len(self._parts) == 1 and self._n_rows == 1:
             return Rows(X, Y, mask_rows(mask, slice(0, 1)))
         X_parts, Y_parts, masks = zip(*self._parts, strict=True)
-        return Rows(stack_features(X_parts), np.concatenate(Y_parts), np.concatenate(masks))
+        return Rows(join_rows(X_parts), np.concatenate(Y_parts), np.concatenate(masks))
 
     def close(self) -> None:
         """Note that the learner has learnt the rows."""

@@ -16,8 +16,9 @@ from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.summary import ReferenceScores
-from mlstream.streams.array_likes import Features, stack_features
+from mlstream.streams.array_likes import Features
 from mlstream.streams.stream import Index, Indicator, Mask, Stream
+from mlstream.streams.tables._joined_features import join_rows
 
 
 class _Rows(NamedTuple):
@@ -89,7 +90,7 @@ class _Models:
 
 def _rows_until(stream: Stream, step: int) -> _Rows:
     experiences = stream.experiences[:step]
-    X, Y = stack_features([part.X for part in experiences]), np.concatenate([part.Y for part in experiences])
+    X, Y = join_rows([part.X for part in experiences]), np.concatenate([part.Y for part in experiences])
     return _Rows(X, Y, np.concatenate([np.broadcast_to(part.label_mask, part.Y.shape) for part in experiences]))
 
 

@@ -75,13 +75,6 @@ def as_names(names: Sequence[str], table: object, prefix: Literal["x", "y"], wid
     return given
 
 
-def stack_features(parts: Sequence[Any]) -> Features:
-    """Return the rows of all parts."""
-    if sparse.issparse(parts[0]):
-        return sparse.csr_array(sparse.vstack(parts, format="csr"))
-    return np.asarray(np.concatenate(parts))
-
-
 def _as_csr(X: Any) -> sparse.csr_array:
     return sparse.csr_array(X)
 

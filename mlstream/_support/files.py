@@ -384,7 +384,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else "."
 
 
-def nearest_name(path: Path, names: Iterable[str]) -> str | None:
-    """Return what a path that does not exist was meant to be: one of some names, or a file where it would be."""
+def did_you_mean_file(path: Path, names: Iterable[str]) -> str:
+    """Return the end of an error about a path that does not exist: one of some names, or a file where it would be."""
     beside = [one.name for one in islice(path.parent.iterdir(), _MAX_LISTED)] if path.parent.is_dir() else []
-    return next(iter(get_close_matches(path.name, [*names, *beside], n=1)), None)
+    return did_you_mean(path.name, [*names, *beside])

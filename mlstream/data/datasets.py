@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path
 
 from mlstream._support.content import FormatError, UnpackedFile, bare_path, read_unpacked, stem
-from mlstream._support.files import ends_as_folder, nearest_name
+from mlstream._support.files import did_you_mean_file, ends_as_folder
 from mlstream.data.class_tables import read_class_table
 from mlstream.data.downloads import fetch_dataset
 from mlstream.data.hierarchical_tables import is_hierarchical, read_hierarchical_table
@@ -142,10 +142,9 @@ def _require_table_file(source: str | os.PathLike[str], names: Sequence[str]) ->
     if path.is_dir():
         raise FileNotFoundError(f"{path} must be a file, or the name of a data set. Got a folder instead.")
     if not path.is_file() or ends_as_folder(source):
-        near = nearest_name(path, names)
-        hint = f"; did you mean {near!r}?" if near else "."
         raise FileNotFoundError(
-            f"{source} must be a file, or the name of a data set, as `mlstream datasets` lists them. Got neither{hint}"
+            f"{source} must be a file, or the name of a data set, as `mlstream datasets` lists them. "
+            f"Got neither{did_you_mean_file(path, names)}"
         )
 
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TypeAlias
 
-from mlstream._support.files import ends_as_folder, nearest_first, nearest_name
+from mlstream._support.files import did_you_mean_file, ends_as_folder, nearest_first
 from mlstream.data.registry import list_datasets, warn_if_shadowed
 from mlstream.formats import load
 from mlstream.publishing.presets import list_presets, make_preset
@@ -61,5 +61,4 @@ def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
 def _way_out(name: str, path: Path) -> str:
     if any(name == entry.name for entry in list_datasets()):
         return f", a data set; `mlstream generate {name} -o {name}.npz` makes a stream of it."
-    near = nearest_name(path, [*list_presets(), *(entry.name for entry in list_datasets())])
-    return f"; did you mean {near!r}?" if near else "."
+    return did_you_mean_file(path, [*list_presets(), *(entry.name for entry in list_datasets())])

@@ -102,32 +102,32 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         "yeast-tasks": Preset(
             "Genes of yeast and their functions: tasks from their label sets.",
             partial(_from_table, "yeast"),
-            "74d398a901e2491da8cc83c0f2bd4d429bfb02a01e2e217d676f0ad6a6e77636",
-            *(1691, 103, 14, 4, 8),
+            "e82acccdb3f5deb5700a8e0fea5dbb1d9469c1def0c2fc864f21823446661af6",
+            *(1690, 103, 14, 4, 8),
         ),
         "scene-tasks": Preset(
             "Photographs and what they show: tasks from their label sets.",
             partial(_from_table, "scene"),
-            "eadca67f6506b4d46177b7d025412fe31128e967f04230f4f4454b940f8b9f12",
+            "b1342bd9553163a75ca8bdef0aea629abb4795c2a151b35637dbd09e8f66c8fe",
             *(1682, 294, 6, 4, 8),
         ),
         "slashdot-tasks": Preset(
             "Articles of Slashdot and their subjects: tasks from their label sets.",
             partial(_from_table, "slashdot"),
-            "928b5b402aa9f35df966fc63e1ff1867c76096daf1299a5e0193acc149b31ea8",
-            *(2646, 1079, 20, 4, 8),
+            "39ceb9f9ca09ed64c9504be0feec366b0c036282e6161329bdc313c7b6052761",
+            *(2645, 1079, 20, 4, 8),
         ),
         "reuters-k500-tasks": Preset(
             "News of Reuters and their subjects: tasks from their label sets.",
             partial(_from_table, "reuters-k500"),
-            "d166975682eff9e45a3d33defce4a2e93002cdac4e4264d24633dc60c9ba463d",
+            "d521a5ce03b1a1679349f4a7a22115ce4fbed66b944a1c9eacee143c5e9fc527",
             *(4198, 500, 99, 4, 8),
         ),
         "20ng-tasks": Preset(
             "Messages of 20 newsgroups: tasks from their label sets.",
             partial(_from_table, "20ng"),
-            "82f4174c5478c2f618a95d95c697e158e6bd1bcfee485555134b7055ae2a9309",
-            *(13509, 1006, 20, 2, 4),
+            "b4e0b966eb1961fc6315e96145951c5212028efa263513ffaf277d28ddba2a68",
+            *(13509, 1006, 20, 4, 8),
         ),
         "synthetic-monolab": Preset(
             "Drawn rows: each task has one label, a threshold on one feature.",
@@ -162,7 +162,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         "mediamill-stand-in": Preset(
             "Drawn rows, as many as mediamill has, to test speed; not its data.",
             _stand_in,
-            "aa21b72a6bd3cdce367f67aa1c75954c2f1e7b1dad9550bb86f12fdebc41ebfd",
+            "2d66f2bb155be7274f31289ab1376df64693a18cc609e0da1d04c9316a05b681",
             *(29522, 120, 101, 4, 8),
         ),
     }

@@ -118,7 +118,14 @@ def aia(R: ArrayLike, order: ArrayLike, *, undefined: Undefined = "raise") -> fl
     return acc(R, order, when="mean", undefined=undefined)
 
 
-def fm(R: ArrayLike, order: ArrayLike, *, include_current: bool = False, undefined: Undefined = "raise") -> float:
+def fm(
+    R: ArrayLike,
+    order: ArrayLike,
+    *,
+    best_since: Literal["first_visit", "start"] = "first_visit",
+    include_current: bool = False,
+    undefined: Undefined = "raise",
+) -> float:
     """Forgetting measure: how far tasks have fallen from their best; lower is better.
 
     Parameters
@@ -127,6 +134,9 @@ def fm(R: ArrayLike, order: ArrayLike, *, include_current: bool = False, undefin
         Scores after each experience; row 0 is not used.
     order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks)
         Task of each experience, or the tasks it holds.
+    best_since : {"first_visit", "start"}, default="first_visit"
+        Experience from which on the best score of a task is looked for: its first visit, or the first experience of
+        all, as in the formula of the references.
     include_current : bool, default=False
         Whether tasks of the last experience take part if they were visited before.
     undefined : {"raise", "skip"}, default="raise"
@@ -144,8 +154,10 @@ def fm(R: ArrayLike, order: ArrayLike, *, include_current: bool = False, undefin
 
     Notes
     -----
-    Mean over tasks j of max over s = f(j)..E-1 of R[s, j], minus R[E, j], f(j) the experience of the first visit of j:
-    the maximum leaves out rows before j was first visited.
+    Mean over tasks j of max over s = b..E-1 of R[s, j], minus R[E, j]. With "first_visit" b is f(j), the experience of
+    the first visit of j. With "start" b is 1: max over i = 1..k-1 of a[i, j] - a[k, j] with k = E (Chaudhry et al.;
+    Wang et al.). The two differ where a task scored higher before its first visit than in any experience since, the
+    last one left out, by transfer from other tasks or by luck; then "start" gives more.
 
     References
     ----------
@@ -156,12 +168,19 @@ def fm(R: ArrayLike, order: ArrayLike, *, include_current: bool = False, undefin
     --------
     >>> round(fm([[0.5, 0.5], [0.9, 0.6], [0.7, 0.8]], [0, 1]), 3)
     0.2
+
+    Task 1 had 0.8 before its first visit, 0.7 after it, and ends at 0.6:
+
+    >>> R = [[0.5, 0.5, 0.5], [0.9, 0.8, 0.5], [0.7, 0.7, 0.5], [0.7, 0.6, 0.8]]
+    >>> round(fm(R, [0, 1, 2]), 3), round(fm(R, [0, 1, 2], best_since="start"), 3)
+    (0.15, 0.2)
     """
+    require_choice(best_since, "best_since", ("first_visit", "start"))
     history = read_history(R, order, undefined)
     tasks = np.flatnonzero(history.seen[-2]) if include_current else left_behind(history)
-    steps, columns = np.nonzero(history.seen[:-1, tasks])
+    steps, columns = np.nonzero(history.seen[1:-1, tasks] | (best_since == "start"))
     best = np.full(len(tasks), np.nan)
-    np.fmax.at(best, columns, history.cells(steps, tasks[columns]))
+    np.fmax.at(best, columns, history.cells(steps + 1, tasks[columns]))
     return mean_over_tasks(best - history.cells(-1, tasks))
 
 

@@ -70,8 +70,11 @@ def refinement_jaccard(
        subclass.
 
     A learner that always stops at a superclass of C subclasses therefore scores 2 / (C + 2) on rows of these, less
-    than one that draws a subclass at random or at its prevalence, or that always predicts the most frequent one. Under
-    `pw_js` it scores 1/2 for any C, and a guess only pays if q > 2/5.
+    than one that draws a subclass at random, 2 / (C + 1), or at its prevalence, or that always predicts the most
+    frequent one. With two subclasses a random guess scores 0.667 and stopping 0.5: the score does not show whether a
+    learner knows the subclass. Read it with the `ba_macro` of the subclasses in rows with their superclass, which is
+    1/2 on average for all of these learners. Under `pw_js` stopping scores 1/2 for any C, and a guess only pays if
+    q > 2/5.
 
     References
     ----------

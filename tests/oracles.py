@@ -372,10 +372,11 @@ def fwt(R: Any, order: Any, reference_scores: Any = None) -> float:
     return mean([R[when[j][0] - 1][j] - R[0][j] for j in new])
 
 
-def fm(R: Any, order: Any, include_current: bool = False) -> float:
+def fm(R: Any, order: Any, best_since: str = "first_visit", include_current: bool = False) -> float:
     R, now, last, seen, when = _history(R, order)
     tasks = [j for j in seen[last - 1] if include_current or j not in now[last]]
-    return mean([max(R[s][j] for s in range(when[j][0], last)) - R[last][j] for j in tasks])
+    start = {j: when[j][0] if best_since == "first_visit" else 1 for j in tasks}
+    return mean([max(R[s][j] for s in range(start[j], last)) - R[last][j] for j in tasks])
 
 
 def intransigence(R: Any, order: Any, reference_scores: Any, when: str = "final") -> float:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mlstream.diagnosis.diagnosis import Diagnosis, LabelDiagnosis
     from mlstream.diagnosis.task_distances import Distances
     from mlstream.generators import Suggestion
-    from mlstream.streams.card_model import DropCard, StreamCard, TaskCard
+    from mlstream.streams.card_model import StreamCard, TaskCard
 
 _LEVELS = " ░▒▓█"
 _WIDEST_HEAT_MAP = 101
@@ -96,13 +96,15 @@ def show_card(card: StreamCard) -> None:
         for visit in card.experiences
     )
     console.print("Schedule: " + " -> ".join(visits), soft_wrap=True)
+    show_drops(card, named=True)
+
+
+def show_drops(card: StreamCard, *, named: bool = False) -> None:
+    """Print how much was left out, and why, with the names of columns on demand."""
     for drop in card.drops:
-        _show_drop(console, drop)
-
-
-def _show_drop(console: Console, drop: DropCard) -> None:
-    names = f" ({', '.join(drop.names)})" if drop.names else ""
-    console.print(f"Dropped: {drop.count} {drop.what}, {_plain(drop.reason + names)}", soft_wrap=True)
+        what = drop.what.removesuffix("s") if drop.count == 1 else drop.what
+        names = f" ({', '.join(drop.names)})" if named and drop.names else ""
+        wide_console().print(f"Dropped: {drop.count:,} {what}, {_plain(drop.reason + names)}", soft_wrap=True)
 
 
 def _list_terms(terms: StatedTerms, name: str) -> str:
@@ -139,12 +141,19 @@ def show_diagnosis(diagnosis: Diagnosis) -> None:
 
 def show_suggestion(suggestion: Suggestion) -> None:
     """Print the measures of each number of tasks, and the suggested number."""
-    table = make_table("tasks", "mean diversity", "with one label only")
-    measures = zip(suggestion.candidates, suggestion.diversity, suggestion.n_single_label, strict=True)
-    for n_tasks, diversity, n_single in measures:
-        table.add_row(str(n_tasks), f"{diversity:.3f}", str(n_single))
+    table = make_table("tasks asked for", "made", "mean diversity", "largest")
+    made = dict(zip(suggestion.candidates, suggestion.n_made, strict=True))
+    for (n_tasks, n_made), diversity, largest in zip(
+        made.items(), suggestion.diversity, suggestion.largest, strict=True
+    ):
+        table.add_row(str(n_tasks), str(n_made), f"{diversity:.3f}", f"{largest:.0%}")
     wide_console().print(table)
     print_line(f"Suggested: {suggestion.n_tasks} tasks.")
+    if made[suggestion.n_tasks] < suggestion.n_tasks:
+        print_line(
+            "Of every number, clusters with one label, or nearly one label set, are merged: `mlstream scenario` finds "
+            "tasks by other rules."
+        )
 
 
 def _label_table(diagnosis: Diagnosis) -> Table:

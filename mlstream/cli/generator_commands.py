@@ -17,6 +17,7 @@ from typer.core import TyperCommand
 
 import mlstream
 from mlstream import generators
+from mlstream.cli import console
 from mlstream.cli.arguments import (
     CategoryRule,
     Force,
@@ -119,6 +120,8 @@ class GeneratorCommand:
                 stream = generator(*inputs, **options)
             # Where the generator takes a name, its card holds it already.
             save_new(mlstream.with_terms(stream, **_without(terms, parameters)), typed["output"])
+            if self.source == "table":
+                console.show_drops(stream.card)
 
         options = [_to_option(one, texts[name]) for name, one in parameters.items()]
         required = [one for one in options if one.default is Parameter.empty]

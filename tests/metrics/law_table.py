@@ -299,7 +299,13 @@ VALUE_ROWS: dict[str, ValueRow] = {
         1,
     ),
     "fwt": ValueRow(metrics.fwt, oracles.fwt, _of_history_with_option(), -1, 1),
-    "fm": ValueRow(metrics.fm, oracles.fm, _of_history(include_current=(False, True)), -1, 1),
+    "fm": ValueRow(
+        metrics.fm,
+        oracles.fm,
+        _of_history(best_since=("first_visit", "start"), include_current=(False, True)),
+        -1,
+        1,
+    ),
     "intransigence": ValueRow(
         metrics.intransigence, oracles.intransigence, _of_history(with_scores=True, when=("final", "mean")), -1, 1
     ),

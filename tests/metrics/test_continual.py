@@ -1,6 +1,8 @@
 """Accuracy, forgetting and intransigence on sequences whose answers are known by hand or printed."""
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -30,12 +32,12 @@ def test_accuracy_of_the_three_kinds() -> None:
     assert metrics.acc(R, ORDER, when="triangular") == pytest.approx((0.9 + 1.4 + 1.5 + 2.05) / 8)
 
 
-def test_forgetting_looks_for_the_best_from_the_first_visit_on() -> None:
+def test_forgetting_looks_for_the_best_from_the_first_visit_or_the_start_on() -> None:
     high_start = R.copy()
     high_start[0] = 1.0  # before any learning: no knowledge to forget
     high_start[1, 1] = 1.0  # before task 1 was first visited
-    expected = ((0.95 - 0.70) + (0.80 - 0.50)) / 2
-    assert metrics.fm(high_start, ORDER) == pytest.approx(expected)
+    assert metrics.fm(high_start, ORDER) == pytest.approx(((0.95 - 0.70) + (0.80 - 0.50)) / 2)
+    assert metrics.fm(high_start, ORDER, best_since="start") == pytest.approx(((0.95 - 0.70) + (1.00 - 0.50)) / 2)
 
 
 def test_forgetting_of_the_current_task_is_left_out_unless_asked_for() -> None:
@@ -93,7 +95,13 @@ def test_a_missing_score_matters_only_where_it_is_used() -> None:
 
 @pytest.mark.parametrize(
     ("metric", "cell"),
-    [(metrics.acc, (4, 1)), (metrics.fm, (2, 1)), (metrics.bwt, (3, 0)), (metrics.fwt, (0, 2))],
+    [
+        (metrics.acc, (4, 1)),
+        (metrics.fm, (2, 1)),
+        (partial(metrics.fm, best_since="start"), (1, 1)),
+        (metrics.bwt, (3, 0)),
+        (metrics.fwt, (0, 2)),
+    ],
 )
 def test_a_missing_score_that_is_used_is_named(metric: object, cell: tuple[int, int]) -> None:
     holes = R.copy()
@@ -123,8 +131,11 @@ def check_means_of_defined_cells(seed: int) -> None:
     last = {task: 6 - order[::-1].index(task) for task in seen[6]}
     gone = [task for task in seen[6] if task != order[-1]]
     new = [task for task in seen[6] if first[task] > 1]
-    best = {j: max((scores[s, j] for s in range(first[j], 6) if not math.isnan(scores[s, j])), default=math.nan)
-            for j in gone}  # fmt: skip
+
+    def fallen(since: Callable[[int], int]) -> float:
+        best = {j: [scores[s, j] for s in range(since(j), 6) if not math.isnan(scores[s, j])] for j in gone}
+        return _defined([max(best[j], default=math.nan) - scores[6, j] for j in gone])
+
     found = {
         "final": metrics.acc(scores, order, undefined="skip"),
         "mean": metrics.aia(scores, order, undefined="skip"),
@@ -132,6 +143,7 @@ def check_means_of_defined_cells(seed: int) -> None:
         "bwt": metrics.bwt(scores, order, undefined="skip"),
         "fwt": metrics.fwt(scores, order, undefined="skip"),
         "fm": metrics.fm(scores, order, undefined="skip"),
+        "fm since the start": metrics.fm(scores, order, best_since="start", undefined="skip"),
         "im": metrics.intransigence(scores, order, [0.9] * 4, when="mean", undefined="skip"),
     }
     expected = {
@@ -140,7 +152,8 @@ def check_means_of_defined_cells(seed: int) -> None:
         "triangular": _defined([scores[s, j] for s in range(1, 7) for j in seen[s]]),
         "bwt": _defined([scores[6, j] - scores[last[j], j] for j in gone]),
         "fwt": _defined([scores[first[j] - 1, j] - scores[0, j] for j in new]),
-        "fm": _defined([best[j] - scores[6, j] for j in gone]),
+        "fm": fallen(lambda task: first[task]),
+        "fm since the start": fallen(lambda task: 1),
         "im": _defined([0.9 - scores[first[j], j] for j in seen[6]]),
     }
     assert found == pytest.approx(expected, nan_ok=True)

@@ -85,6 +85,7 @@ def test_to_stop_at_the_superclass_scores_less_than_guesses_do(counts: list[int]
     uniform = [mean_score(rows(np.full_like(subclass, guess))) for guess in range(n_subclasses)]
     at_prevalence = [mean_score(rows(np.roll(subclass, shift))) for shift in range(len(subclass))]
     assert mean_score(stopping) == pytest.approx(2 / (n_subclasses + 2))
+    assert np.mean(uniform) == pytest.approx(2 / (n_subclasses + 1))
     assert mean_score(stopping) < min(np.mean(uniform), np.mean(at_prevalence), max(uniform))
 
 

@@ -208,6 +208,10 @@ def test_zero_division_must_be_one_of_three(value: Any) -> None:
             "^when must be one of 'final', 'mean'. Got 'last'",
         ),
         (lambda: metrics.bwt([[0.5], [0.5]], [0], reference=1), "reference must be one of 'last', 'first'. Got 1"),
+        (
+            lambda: metrics.fm([[0.5], [0.5]], [0], best_since="first"),
+            "best_since must be one of 'first_visit', 'start'. Got 'first'",
+        ),
     ],
 )
 def test_an_option_must_be_known(call: Callable[[], Any], message: str) -> None:

@@ -16,6 +16,7 @@ from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._checks import require_count
 from mlstream.generators._parameters import describe_call
 from mlstream.generators.from_tables.cleaning import Keep, clean
+from mlstream.generators.from_tables.doubtful_tasks import warn_of_doubtful_tasks
 from mlstream.generators.from_tables.spherical_kmeans import published_spherical_kmeans, spherical_kmeans
 from mlstream.generators.schedule.experiences import lay_out
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
@@ -100,6 +101,12 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     ValueError
         If an option is not one of its values, the table has fewer label sets than tasks, or a part would be empty.
 
+    Warns
+    -----
+    DoubtfulTasksWarning
+        If there are fewer tasks than `n_tasks`, one of several has more than 60 % of the rows, or half of the rows of
+        the table were dropped without a label.
+
     Examples
     --------
     >>> import numpy as np
@@ -133,6 +140,7 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
         scenario=ScenarioCard(name="task-based", boundary=visits.boundary, task_identity="training"),
         drops=[*drops, *unused],
     )
+    warn_of_doubtful_tasks(card, n_tasks)
     return Stream(parts, card)
 
 
@@ -153,7 +161,7 @@ def cluster_label_sets(
     if len(first) < n_tasks:
         raise ValueError(
             f"n_tasks must be at most the number of distinct label sets. "
-            f"Got {n_tasks} tasks for {len(first)} label sets in {len(Y)} labelled rows."
+            f"Got {n_tasks} tasks for {len(first)} label set{'s' * (len(first) > 1)} in {len(Y)} labelled rows."
         )
     if variant == "published":
         return published_spherical_kmeans(expected_labels(Y), n_tasks, n_init=n_init).assignment
@@ -188,8 +196,8 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
     A cluster is also merged if none of its labels, known to be present, is in `least_rows` of its rows, and absent in
     as many: 0 merges clusters with one label only, 1 also those with one label set, more those with nearly one.
     Clusters are merged one at a time, the one of least number first, into the one whose mean label vector has the
-    greatest cosine with its own (of equals, that of least number), until none is left to merge, or one cluster is left.
-    They are then numbered without gaps.
+    greatest cosine with its own (of equals, the smallest, then that of least number), until none is left to merge, or
+    one cluster is left. They are then numbered without gaps.
     """
     cluster: Index = np.unique(assignment, return_inverse=True)[1]
     counts = _label_counts(Y, cluster)
@@ -197,10 +205,11 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
         source = int(single[0])
         # A cluster in which no label is known to be present points nowhere.
         unit = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1)
-        # Rounded, so that equal cosines tie and the least number wins.
+        # Rounded, so that equal cosines tie: all are 0 where no other cluster has one of the labels.
         cosine = (unit @ unit[source]).round(12)
         cosine[source] = -1
-        cluster = np.where(cluster == source, np.argmax(cosine), cluster)
+        size = np.where(cosine == cosine.max(), np.bincount(cluster), len(cluster) + 1)
+        cluster = np.where(cluster == source, np.argmin(size), cluster)
         cluster = np.unique(cluster, return_inverse=True)[1]
         counts = _label_counts(Y, cluster)
     return cluster

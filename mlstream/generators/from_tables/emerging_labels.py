@@ -14,6 +14,7 @@ from mlstream.generators._checks import require_count
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.cleaning import Keep, clean
+from mlstream.generators.from_tables.doubtful_tasks import warn_of_doubtful_tasks
 from mlstream.generators.schedule.splits import split_evenly
 from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
 from mlstream.streams.card_model import ScenarioCard
@@ -83,6 +84,11 @@ def emerging_labels_stream(  # noqa: PLR0913 - the options of a generator are wh
         If a label does not occur without labels that emerge later, label_lists does not list each label once, or a
         task would have no rows to learn or to evaluate.
 
+    Warns
+    -----
+    DoubtfulTasksWarning
+        If half of the rows of the table were dropped without a label.
+
     Notes
     -----
     A row comes once, in one of the tasks from that on in which the last of its labels emerges: no label occurs before
@@ -124,6 +130,7 @@ def emerging_labels_stream(  # noqa: PLR0913 - the options of a generator are wh
         ),
         drops=drops,
     )
+    warn_of_doubtful_tasks(card)
     return Stream(parts, card)
 
 

@@ -14,6 +14,7 @@ from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.cleaning import Keep, clean
+from mlstream.generators.from_tables.doubtful_tasks import warn_of_doubtful_tasks
 from mlstream.generators.from_tables.task_requirements import LabelSpaces, fit_labels, require_domain_shift
 from mlstream.generators.from_tables.task_rules import By, TaskRule, find_tasks
 from mlstream.generators.schedule.experiences import chain_parts, lay_out
@@ -136,6 +137,12 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     ValueError
         If the scenario is unknown, does not allow the rule or the task identity, or the table does not hold such tasks.
 
+    Warns
+    -----
+    DoubtfulTasksWarning
+        If half of the rows of the table were dropped without a label; and, where tasks are clusters of label sets, if
+        there are fewer than `n_tasks`, or one of several has more than 60 % of the rows.
+
     Notes
     -----
     ====================  ===========================  ==============================  ===================
@@ -211,6 +218,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
         ),
         drops=[*drops, *homeless, *unused],
     )
+    warn_of_doubtful_tasks(card, n_tasks if by == "label-sets" else None)
     return Stream(parts, card)
 
 

@@ -1,17 +1,17 @@
-"""How many tasks to make of a table: many enough to be diverse, few enough that each has several labels."""
+"""How many tasks to make of a table: tasks that are diverse, of which none is merged into another or too large."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from statistics import mean
 from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 
 from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._checks import require_count, require_seed
-from mlstream.generators.from_tables.clustering import cluster_label_sets
+from mlstream.generators.from_tables.clustering import cluster_label_sets, least_rows, merge_single_label_clusters
+from mlstream.generators.from_tables.doubtful_tasks import LARGE_SHARE
+from mlstream.generators.schedule.visit_plan import VisitPlan
 from mlstream.plotting.matplotlib_parts import write_picture
 from mlstream.streams.label_sets import count_label_sets, count_labels, has_label
 from mlstream.streams.stream import Indicator
@@ -26,17 +26,20 @@ class Suggestion(NamedTuple):
         The number suggested.
     candidates : tuple of int
         All numbers tried, from 2 on.
+    n_made : tuple of int
+        Tasks that `task_stream` makes, by candidate: it merges clusters with one label, or nearly one label set.
     diversity : tuple of float
-        Mean diversity of the clusters, by candidate: the distinct label sets of a cluster divided by the greatest
-        possible number, ``min(n_rows, 2 ** n_labels)``, over the labels that it has.
-    n_single_label : tuple of int
-        Clusters that have one label only, by candidate.
+        Mean diversity of these tasks, by candidate: the distinct label sets of a task divided by the greatest possible
+        number, ``min(n_rows, 2 ** n_labels)``, over the labels that it has.
+    largest : tuple of float
+        Share of the rows that is in the largest of these tasks, by candidate.
     """
 
     n_tasks: int
     candidates: tuple[int, ...]
+    n_made: tuple[int, ...]
     diversity: tuple[float, ...]
-    n_single_label: tuple[int, ...]
+    largest: tuple[float, ...]
 
 
 def suggest_n_tasks(dataset: TableLike, *, max_tasks: int = 10, seed: int = 0, n_init: int = 10) -> Suggestion:
@@ -58,8 +61,9 @@ def suggest_n_tasks(dataset: TableLike, *, max_tasks: int = 10, seed: int = 0, n
     Returns
     -------
     Suggestion
-        Of the numbers with fewest clusters of one label only, the one with the greatest mean diversity; of equals, the
-        least.
+        Of the numbers of which as many tasks are made, the one with the greatest mean diversity; of equals, the least.
+        Numbers with a task of more than 60 % of the rows come after all others. If of every number fewer tasks are
+        made, the one of which most are made is suggested.
 
     Raises
     ------
@@ -83,13 +87,12 @@ def suggest_n_tasks(dataset: TableLike, *, max_tasks: int = 10, seed: int = 0, n
         raise ValueError(f"{source.name} must have at least two distinct label sets. Got {n_sets}.")
     candidates = tuple(range(2, min(max_tasks, n_sets) + 1))
     found = [_measure(Y, n_tasks, require_seed(seed), n_init) for n_tasks in candidates]
-    diversity, single = (tuple(values) for values in zip(*found, strict=True))
-    best = min(range(len(found)), key=lambda index: (single[index], -diversity[index]))
-    return Suggestion(candidates[best], candidates, diversity, single)
+    best = min(zip(candidates, found, strict=True), key=lambda pair: _fault(*pair))
+    return Suggestion(best[0], candidates, *(tuple(values) for values in zip(*found, strict=True)))
 
 
 def draw_suggestion(suggestion: Suggestion, path: str | os.PathLike[str]) -> None:
-    """Draw diversity and clusters of one label against the number of tasks.
+    """Draw the diversity of tasks, and how many are made, against the number of tasks asked for.
 
     Parameters
     ----------
@@ -105,25 +108,36 @@ def draw_suggestion(suggestion: Suggestion, path: str | os.PathLike[str]) -> Non
     axes = figure.add_subplot()
     axes.plot(suggestion.candidates, suggestion.diversity, "o-", color="#2a5c8a")
     axes.axvline(suggestion.n_tasks, color="#bbbbbb", zorder=0)
-    axes.set_xlabel("tasks")
+    axes.set_xlabel("tasks asked for")
     axes.set_ylabel("mean diversity (line)", color="#2a5c8a")
     axes.set_ylim(0, 1.1 * max(suggestion.diversity))
     axes.set_xticks(suggestion.candidates)
     bars = axes.twinx()
-    bars.bar(suggestion.candidates, suggestion.n_single_label, width=0.4, color="#c8602a", alpha=0.5)
-    bars.set_ylabel("tasks with one label only (bars)", color="#c8602a")
-    bars.set_ylim(0, max(1, *suggestion.n_single_label) * 1.1)
+    bars.bar(suggestion.candidates, suggestion.n_made, width=0.4, color="#c8602a", alpha=0.5)
+    bars.set_ylabel("tasks made (bars)", color="#c8602a")
     bars.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_title(f"{suggestion.n_tasks} tasks suggested")
     write_picture(figure, Path(path))
 
 
-def _measure(Y: Indicator, n_tasks: int, seed: int, n_init: int) -> tuple[float, int]:
+class _Measures(NamedTuple):
+    """Measures of the tasks that are made of one number of clusters."""
+
+    n_made: int
+    diversity: float
+    largest: float
+
+
+def _measure(Y: Indicator, n_tasks: int, seed: int, n_init: int) -> _Measures:
     assignment = cluster_label_sets(Y, n_tasks, seed=seed, n_init=n_init)
-    clusters = [Y[assignment == task] for task in range(n_tasks)]
-    n_labels: list[int] = [int((count_labels(cluster) > 0).sum()) for cluster in clusters]
-    greatest: npt.NDArray[np.float64] = np.array(
-        [min(len(cluster), 2**width) for cluster, width in zip(clusters, n_labels, strict=True)], dtype=np.float64
-    )
-    shares = np.array([count_label_sets(cluster) for cluster in clusters]) / greatest
-    return float(shares.mean()), n_labels.count(1)
+    assignment = merge_single_label_clusters(Y, assignment, least_rows=least_rows(VisitPlan.evaluation_fraction))
+    tasks = [Y[assignment == task] for task in range(int(assignment.max()) + 1)]
+    greatest = [min(len(task), 2 ** int((count_labels(task) > 0).sum())) for task in tasks]
+    shares = [count_label_sets(task) / most for task, most in zip(tasks, greatest, strict=True)]
+    return _Measures(len(tasks), mean(shares), max(map(len, tasks)) / len(Y))
+
+
+def _fault(n_tasks: int, found: _Measures) -> tuple[float, ...]:
+    """Return a key by which the best number of tasks is the least."""
+    fewer = found.n_made < n_tasks
+    return fewer, -found.n_made if fewer else 0, max(found.largest, LARGE_SHARE), -found.diversity

@@ -58,9 +58,9 @@ def test_metrics_asked_for_by_name_are_shown(capsys):
 
 
 def test_a_suggestion_is_shown_with_what_it_was_chosen_from(capsys):
-    console.show_suggestion(Suggestion(3, (2, 3), (0.25, 0.5), (1, 0)))
+    console.show_suggestion(Suggestion(3, (2, 3), (1, 3), (0.25, 0.5), (1.0, 0.375)))
     shown = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["2", "0.250", "1"] in shown
+    assert ["2", "1", "0.250", "100%"] in shown
     assert shown[-1] == ["Suggested:", "3", "tasks."]
 
 

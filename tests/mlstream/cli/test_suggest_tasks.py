@@ -8,6 +8,13 @@ def test_a_number_of_tasks_is_suggested_and_drawn(tmp_path):
     picture = tmp_path / "suggestion.png"
     result = invoke("suggest-tasks", table, "--max-tasks", 4, "--starts", 3, "--picture", picture)
     assert result.exit_code == 0
-    assert "Suggested: 2 tasks." in result.output
-    assert "with one label only" in result.output
+    assert "Suggested: 2 tasks.\nDrew" in result.output
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_where_every_number_is_merged_other_rules_are_named(tmp_path):
+    table = write_table(tmp_path / "toy.arff", label_sets=("1000", "0100", "0010"))
+    result = invoke("suggest-tasks", table)
+    assert "are merged: `mlstream scenario` finds tasks by other rules." in result.output
+    invoke("scenario", table, "task-based", "--by", "features", "--tasks", 2, "--output", tmp_path / "toy.npz")
+    assert (tmp_path / "toy.npz").exists()

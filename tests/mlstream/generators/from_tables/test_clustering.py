@@ -114,7 +114,9 @@ def slow_merge(Y, clusters, least_rows):
         if not single:
             break
         source = clusters.pop(single[0])
-        nearest = max(range(len(clusters)), key=lambda c: round(cosine(mean(source), mean(clusters[c])), 12))
+        nearest = max(
+            range(len(clusters)), key=lambda c: (round(cosine(mean(source), mean(clusters[c])), 12), -len(clusters[c]))
+        )
         clusters[nearest] = clusters[nearest] + source
     return {frozenset(rows) for rows in clusters}
 

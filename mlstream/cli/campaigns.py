@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from statistics import mean, stdev
 from typing import Any
 
 from rich.table import Table
 
 from metrics.named import NAMED_METRICS
 from mlstream._support.toml import read_toml_text
+from mlstream.analysis.groups import group_runs
 from mlstream.campaign.campaign import CampaignProgress, run_campaign
 from mlstream.campaign.config import CampaignConfig, DetectionConfig, load_config
 from mlstream.campaign.cpu_times import LEARNERS, RunCpu, add_up, read_ledger, sum_run
@@ -27,8 +27,9 @@ from mlstream.publishing.named_streams import open_named
 from mlstream.records.detection_record import Detection, require_detected
 from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_result import RunResult, total_cost
-from mlstream.reporting.methods_text import decisions_text
+from mlstream.reporting.methods_text import decisions_text, same_scores_note
 from mlstream.reporting.report import report
+from mlstream.reporting.tables import format_score
 from mlstream.streams.stream import Stream
 
 _SHOWN = {
@@ -192,10 +193,8 @@ def show_results(results: Sequence[RunResult]) -> None:
     columns = _columns(results)
     table = Table("stream", "strategy", "parameters", "seed", "status", *columns, "seconds", box=None)
     for result in results:
-        found = [result.scores.get(column) for column in columns]
-        scores = ["-" if score is None else f"{score:.3f}" for score in found]
         run = (result.stream, result.strategy, result.tuning, str(result.seed), result.status)
-        table.add_row(*run, *scores, f"{_seconds(result):.2f}")
+        table.add_row(*run, *(_score(result.scores.get(column)) for column in columns), f"{_seconds(result):.2f}")
     wide_console().print(table)
     _show_means(results, columns)
     if rule := decisions_text(results):
@@ -213,27 +212,23 @@ def _columns(results: Sequence[RunResult]) -> list[str]:
 
 
 def _show_means(results: Sequence[RunResult], columns: Sequence[str]) -> None:
-    groups: dict[tuple[str, str, str], list[RunResult]] = {}
-    for result in results:
-        if result.status == "done":
-            groups.setdefault((result.stream, result.strategy, result.tuning), []).append(result)
-    if all(len(runs) < 2 for runs in groups.values()):
+    groups = [one for found in group_runs(results).values() for one in found if one.status == "done"]
+    if all(len(group.measured) < 2 for group in groups):
         return
     table = Table("stream", "strategy", "parameters", "runs", *columns, "seconds", box=None)
-    for name, runs in groups.items():
-        cells = [_mean([result.scores.get(column) for result in runs]) for column in columns]
-        table.add_row(*name, str(len(runs)), *cells, f"{mean(map(_seconds, runs)):.2f}")
-    print_line("\nMeans over runs, with standard deviations:")
+    for group in groups:
+        run, means = group.measured[0], (_score(*group.score(column)[:2]) for column in columns)
+        seconds = f"{group.mean(_seconds).mean:.2f}"
+        table.add_row(run.stream, run.strategy, run.tuning, str(len(group.measured)), *means, seconds)
+    print_line("\nMeans over runs, with standard deviations where they differ:")
     wide_console().print(table)
+    if note := same_scores_note(groups):
+        print_line(note)
 
 
-def _mean(scores: Iterable[float | None]) -> str:
-    """Return the mean of the scores that are defined, with their standard deviation where there are several."""
-    defined = [score for score in scores if score is not None]
-    if not defined:
-        return "-"
-    spread = f" ± {stdev(defined):.3f}" if len(defined) > 1 else ""
-    return f"{mean(defined):.3f}{spread}"
+def _score(mean: float | None, deviation: float | None = None) -> str:
+    # Numbers of a terminal can be copied into other programs.
+    return "-" if mean is None else format_score(mean, deviation, minus="-")
 
 
 def _seconds(result: RunResult) -> float:

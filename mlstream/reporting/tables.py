@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from mlstream._support.spreadsheets import table_text
 from mlstream.analysis.groups import Group, describe_tunings, score_names
 from mlstream.analysis.score_info import Better, Heading, score_heading
+from mlstream.reporting.methods_text import same_scores_note
 
 STRATEGY = Heading("Strategy")
 PARAMETERS = Heading(
@@ -20,8 +21,6 @@ PARAMETERS = Heading(
     "beside it; 'defaults': no search.",
 )
 UNDEFINED = "n/a"
-# Rounded to three digits, a smaller spread is 0.
-_LEAST_SHOWN = 0.0005
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,7 @@ class Table:
 
     columns: tuple[Heading, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""  # A sentence to stand below it.
 
 
 def score_table(groups: Sequence[Group], names: Sequence[str] | None = None) -> Table:
@@ -53,7 +53,7 @@ def score_table(groups: Sequence[Group], names: Sequence[str] | None = None) -> 
     heads = [_head(name, groups) for name in names]
     columns = [_score_cells(groups, name) for name in names]
     rows = [(*name_cells(group), *cells, _runs_cell(group)) for group, *cells in zip(groups, *columns, strict=True)]
-    return Table((STRATEGY, PARAMETERS, *heads, Heading("Runs")), tuple(rows))
+    return Table((STRATEGY, PARAMETERS, *heads, Heading("Runs")), tuple(rows), same_scores_note(groups))
 
 
 def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
@@ -81,7 +81,8 @@ def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
         )
         for row in strategies
     ]
-    return Table((STRATEGY, PARAMETERS, *heads), tuple(rows))
+    note = same_scores_note([group for groups in streams.values() for group in groups])
+    return Table((STRATEGY, PARAMETERS, *heads), tuple(rows), note)
 
 
 def scores_csv(streams: Mapping[str, list[Group]]) -> str:
@@ -111,15 +112,21 @@ def rows_csv(rows: Iterable[Sequence[float | str | None]]) -> str:
     return text.getvalue()
 
 
-def format_score(mean: float | None, deviation: float | None = None) -> str:
-    """Format a score and its spread."""
+def format_score(
+    mean: float | None, deviation: float | None = None, *, form: str = ".3f", minus: str = "\N{MINUS SIGN}"
+) -> str:
+    """Format a score, and its spread where there is one; `form` is that of a number in Python.
+
+    >>> format_score(0.5, 0.02), format_score(0.5, 1e-9), format_score(0.5, 0.0)
+    ('0.500 ± 0.020', '0.500 ± <0.001', '0.500')
+    """
     if mean is None or math.isnan(mean):
         return UNDEFINED
-    # Adding zero turns a rounded -0.0 into 0.0.
-    shown = f"{round(mean, 3) + 0.0:.3f}".replace("-", "\N{MINUS SIGN}")
+    shown = f"{mean:z{form}}".replace("-", minus)
     if not deviation:
         return shown
-    return f"{shown} ± {deviation:.3f}" if deviation >= _LEAST_SHOWN else f"{shown} ± <0.001"
+    spread = f"{deviation:{form}}"
+    return f"{shown} ± {spread}" if spread.strip("0.") else f"{shown} ± <{spread[:-1]}1"
 
 
 def name_cells(group: Group) -> tuple[Cell, Cell]:

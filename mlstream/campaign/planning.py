@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache, partial
 from itertools import count, product
 from pathlib import Path
 
@@ -44,13 +45,13 @@ def plan_jobs(
         require_probabilities(one, settings.decision)
     jobs = []
     for stream in streams:
-        repetitions = _repetitions(stream, directory, options)
-        # Made once for all strategies.
-        varied = {
-            seeds: _repeat(stream, *seeds) for seeds in dict.fromkeys(repetition[1:] for repetition in repetitions)
-        }
+        varied = _find_varied(stream) if options.vary else []
+        _require_same_way(stream, directory, options, varied)
+        repetitions = _repetitions(options, varied)
+        # Each is made once, for all strategies.
+        repeat = cache(partial(_repeat, stream))
         jobs += [
-            Job(name, learner, varied[repetition[1:]], stream.card.name, repetition, directory, settings, criterion)
+            Job(name, learner, repeat(*repetition[1:]), stream.card.name, repetition, directory, settings, criterion)
             for (name, learner), repetition in product(learners.items(), repetitions)
         ]
     if not jobs:
@@ -95,36 +96,6 @@ def _rename(stream: Stream, taken: set[str]) -> Stream:
     return stream.with_card(stream.card.model_copy(update={"name": name}))
 
 
-def _repetitions(stream: Stream, directory: Path, options: CampaignOptions) -> list[Repetition]:
-    """List the repetitions of a stream.
-
-    A ValueError is raised if the folder holds runs on it whose seed varied the stream, and those of new ones do not, or
-    the other way round: a mean over both would be of two things.
-    """
-    # Records hold plain integers, not those of NumPy.
-    seeds = [int(seed) for seed in options.seeds]
-    name, recorded = stream.card.name, list_repetitions(directory, stream.card.name)
-    if options.vary:
-        varied = _find_varied(stream)
-        others = [path for path, found in recorded.items() if found != _vary(found.seed, varied)]
-        if others:
-            raise ValueError(
-                f"{directory} must hold no runs on {name} without vary (--vary): name another folder, or leave vary "
-                f"out, as before. Got {others[0]}."
-            )
-        return [_vary(seed, varied) for seed in seeds]
-    if recorded and not (options.orders or options.splits) and all(found.is_varied for found in recorded.values()):
-        raise ValueError(
-            f"{directory} must hold no runs on {name} with vary (--vary): name another folder, or add vary, as before. "
-            f"Got {min(recorded)}."
-        )
-    return [Repetition(*numbers) for numbers in product(seeds, options.orders or (None,), options.splits or (None,))]
-
-
-def _vary(seed: int, varied: Collection[str]) -> Repetition:
-    return Repetition(seed, *(seed if what in varied else None for what in ("order", "split")))
-
-
 def _find_varied(stream: Stream) -> list[str]:
     """Return which of "order" and "split" can vary; warn of the other, and raise a ValueError where neither can."""
     reasons = {}
@@ -141,8 +112,35 @@ def _find_varied(stream: Stream) -> list[str]:
     for what, reason in reasons.items():
         left = {"order": "the split of rows", "split": "the order of tasks"}[what]
         # The line that is shown is that of the caller of run_campaign.
-        warnings.warn(f"On {stream.card.name}, seeds vary {left} only. {reason}", stacklevel=5)
+        warnings.warn(f"On {stream.card.name}, seeds vary {left} only. {reason}", stacklevel=4)
     return [what for what in ("order", "split") if what not in reasons]
+
+
+def _require_same_way(stream: Stream, directory: Path, options: CampaignOptions, varied: Collection[str]) -> None:
+    """Raise a ValueError if seeds vary a stream, and did not in the runs on it that the folder holds, or vice versa.
+
+    A mean over both would be of two things.
+    """
+    recorded, others, rule = list_repetitions(directory, stream.card.name), [], ""
+    if options.vary:
+        others = [path for path, found in recorded.items() if found != _vary(found.seed, varied)]
+        rule = "without vary (--vary): name another folder, or leave vary out"
+    elif not (options.orders or options.splits) and all(found.is_varied for found in recorded.values()):
+        others, rule = list(recorded), "with vary (--vary): name another folder, or add vary"
+    if others:
+        raise ValueError(f"{directory} must hold no runs on {stream.card.name} {rule}, as before. Got {others[0]}.")
+
+
+def _repetitions(options: CampaignOptions, varied: Collection[str]) -> list[Repetition]:
+    # Records hold plain integers, not those of NumPy.
+    seeds = [int(seed) for seed in options.seeds]
+    if options.vary:
+        return [_vary(seed, varied) for seed in seeds]
+    return [Repetition(*numbers) for numbers in product(seeds, options.orders or (None,), options.splits or (None,))]
+
+
+def _vary(seed: int, varied: Collection[str]) -> Repetition:
+    return Repetition(seed, *(seed if what in varied else None for what in ("order", "split")))
 
 
 def _require_orders(stream: Stream) -> None:

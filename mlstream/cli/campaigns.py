@@ -12,13 +12,12 @@ from rich.table import Table
 
 from metrics.named import NAMED_METRICS
 from mlstream._support.toml import read_toml_text
-from mlstream.analysis.groups import group_runs
 from mlstream.campaign.campaign import CampaignProgress, run_campaign
 from mlstream.campaign.config import CampaignConfig, DetectionConfig, load_config
 from mlstream.campaign.cpu_times import LEARNERS, RunCpu, add_up, read_ledger, sum_run
 from mlstream.campaign.detection import run_detections
 from mlstream.cli.arguments import require_folder
-from mlstream.cli.console import print_line, wide_console
+from mlstream.cli.console import print_line, show_lines, wide_console
 from mlstream.cli.errors import InterruptionError
 from mlstream.cli.options import OPTIONS
 from mlstream.cli.progress import campaign_progress, detection_progress
@@ -27,9 +26,9 @@ from mlstream.publishing.named_streams import open_named
 from mlstream.records.detection_record import Detection, require_detected
 from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_result import RunResult, total_cost
-from mlstream.reporting.methods_text import decisions_text, same_scores_note
+from mlstream.reporting.methods_text import decisions_text
 from mlstream.reporting.report import report
-from mlstream.reporting.tables import format_score
+from mlstream.reporting.tables import mean_table, plain_score
 from mlstream.streams.stream import Stream
 
 _SHOWN = {
@@ -194,7 +193,7 @@ def show_results(results: Sequence[RunResult]) -> None:
     table = Table("stream", "strategy", "parameters", "seed", "status", *columns, "seconds", box=None)
     for result in results:
         run = (result.stream, result.strategy, result.tuning, str(result.seed), result.status)
-        table.add_row(*run, *(_score(result.scores.get(column)) for column in columns), f"{_seconds(result):.2f}")
+        table.add_row(*run, *(plain_score(result.scores.get(column)) for column in columns), f"{_seconds(result):.2f}")
     wide_console().print(table)
     _show_means(results, columns)
     if rule := decisions_text(results):
@@ -212,23 +211,13 @@ def _columns(results: Sequence[RunResult]) -> list[str]:
 
 
 def _show_means(results: Sequence[RunResult], columns: Sequence[str]) -> None:
-    groups = [one for found in group_runs(results).values() for one in found if one.status == "done"]
-    if all(len(group.measured) < 2 for group in groups):
+    means = mean_table(results, columns)
+    if means is None:
         return
-    table = Table("stream", "strategy", "parameters", "runs", *columns, "seconds", box=None)
-    for group in groups:
-        run, means = group.measured[0], (_score(*group.score(column)[:2]) for column in columns)
-        seconds = f"{group.mean(_seconds).mean:.2f}"
-        table.add_row(run.stream, run.strategy, run.tuning, str(len(group.measured)), *means, seconds)
     print_line("\nMeans over runs, with standard deviations where they differ:")
-    wide_console().print(table)
-    if note := same_scores_note(groups):
-        print_line(note)
-
-
-def _score(mean: float | None, deviation: float | None = None) -> str:
-    # Numbers of a terminal can be copied into other programs.
-    return "-" if mean is None else format_score(mean, deviation, minus="-")
+    show_lines([column.title for column in means.columns], [[cell.text for cell in row] for row in means.rows])
+    if means.note:
+        print_line(means.note)
 
 
 def _seconds(result: RunResult) -> float:

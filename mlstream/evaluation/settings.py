@@ -68,7 +68,7 @@ def list_options(kind: type[Settings | CampaignOptions | DetectionOptions]) -> l
 
 
 def check_options(
-    options: Sequence[Option], values: Mapping[str, Any], name: Callable[[Option], str] = attrgetter("name")
+    options: Sequence[Option], values: Mapping[str, object], name: Callable[[Option], str] = attrgetter("name")
 ) -> None:
     """Raise a ValueError if the value of an option is not valid, or two options exclude each other.
 

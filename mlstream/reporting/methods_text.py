@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from metrics.named import NAMED_METRICS
@@ -113,20 +114,27 @@ def _repetitions(runs: Sequence[RunResult]) -> str:
             ("of the order of tasks", {run.order_seed for run in runs} - {None}),
             ("of the split of rows", {run.split_seed for run in runs} - {None}),
         ]
-    parts = [
-        f"seed{'s' if len(seeds) > 1 else ''} {join_words(map(str, sorted(seeds, key=str)))} {what}"
-        for what, seeds in kinds
-        if seeds
-    ]
+    parts = [f"{describe_seeds(sorted(seeds, key=str))} {what}" for what, seeds in kinds if seeds]
     repeated = any(len(seeds) > 1 for _, seeds in kinds)
     means = "; scores are means, with the standard deviation where they differ" if repeated else ""
-    same = _draw_nothing(group for groups in group_runs(runs).values() for group in groups)
-    sentences = [
-        f"Runs were made with {join_words(parts)}{means}.",
-        _each(ways, lambda way: f"For all strategies alike, each seed also set {way}", "on"),
-        f"The seed alone changed no score of {join_words(same)}: nothing is drawn at random there." if same else "",
-    ]
-    return " ".join(filter(None, sentences))
+    return f"Runs were made with {join_words(parts)}{means}.{_seeds_set(ways)}{_seeds_without_effect(runs)}"
+
+
+def describe_seeds(seeds: Sequence[int | None]) -> str:
+    """Write seeds in words: "seed 0", or "seeds 0 and 1"."""
+    return f"seed{'s' if len(seeds) > 1 else ''} {join_words(map(str, seeds))}"
+
+
+def _seeds_set(ways: Mapping[str, Sequence[str]]) -> str:
+    sentences = _each(ways, lambda way: f"For all strategies alike, each seed also set {way}", "on")
+    return f" {sentences}" if sentences else ""
+
+
+def _seeds_without_effect(runs: Sequence[RunResult]) -> str:
+    names = _draw_nothing(chain.from_iterable(group_runs(runs).values()))
+    return (
+        f" The seed alone changed no score of {join_words(names)}: nothing is drawn at random there." if names else ""
+    )
 
 
 def seed_ways(runs: Sequence[RunResult]) -> dict[str, list[str]]:

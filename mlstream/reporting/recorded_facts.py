@@ -17,14 +17,8 @@ def recorded_facts(runs: Sequence[RunResult]) -> Facts:
     resources = [run.resources for run in runs if run.resources is not None]
     memory = {used.memory_method for used in resources}
     meters = {used.energy_method for used in resources}
-    ways = seed_ways(runs)
-    others: Facts = [
-        ("Seeds of orders of tasks", _seeds(run.order_seed for run in runs)),
-        ("Seeds of splits of rows", _seeds(run.split_seed for run in runs)),
-    ]
     return [
-        ("Seeds of learners", _seeds(run.seed for run in runs)),
-        *([("Each seed also sets", _by_stream(ways))] if ways else others),
+        *_seed_facts(runs),
         (
             "Labels that count",
             _by_stream(by_value(runs, lambda run: _LABEL_SPACES[run.label_space], lambda run: run.stream)),
@@ -35,6 +29,14 @@ def recorded_facts(runs: Sequence[RunResult]) -> Facts:
         ("Memory", ", ".join(sorted(memory - {""}))),
         *agreed({name: str(value) for name, value in run.settings.items()} for run in runs),
     ]
+
+
+def _seed_facts(runs: Sequence[RunResult]) -> Facts:
+    of_learners = ("Seeds of learners", _seeds(run.seed for run in runs))
+    if ways := seed_ways(runs):
+        return [of_learners, ("Each seed also sets", _by_stream(ways))]
+    of_orders = ("Seeds of orders of tasks", _seeds(run.order_seed for run in runs))
+    return [of_learners, of_orders, ("Seeds of splits of rows", _seeds(run.split_seed for run in runs))]
 
 
 def _by_stream(found: Mapping[str, Sequence[str]]) -> str:

@@ -8,10 +8,13 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from mlstream._support.spreadsheets import table_text
-from mlstream.analysis.groups import Group, describe_tunings, score_names
+from mlstream.analysis.costs import wall_time_s
+from mlstream.analysis.groups import Group, describe_tunings, group_runs, score_names
 from mlstream.analysis.score_info import Better, Heading, score_heading
+from mlstream.records.run_result import RunResult
 from mlstream.reporting.methods_text import same_scores_note
 
 STRATEGY = Heading("Strategy")
@@ -81,8 +84,28 @@ def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
         )
         for row in strategies
     ]
-    note = same_scores_note([group for groups in streams.values() for group in groups])
-    return Table((STRATEGY, PARAMETERS, *heads), tuple(rows), note)
+    return Table((STRATEGY, PARAMETERS, *heads), tuple(rows), same_scores_note(chain.from_iterable(streams.values())))
+
+
+def mean_table(runs: Sequence[RunResult], names: Sequence[str]) -> Table | None:
+    """Build the table of the means of repeated runs that finished, for the shell; None where none is repeated."""
+    groups = [group for group in chain.from_iterable(group_runs(runs).values()) if group.status == "done"]
+    if all(len(group.measured) < 2 for group in groups):
+        return None
+    rows = []
+    for group in groups:
+        run, means = group.measured[0], [group.score(name) for name in names]
+        texts = (
+            run.stream,
+            run.strategy,
+            run.tuning,
+            str(len(group.measured)),
+            *(plain_score(*mean[:2]) for mean in means),
+        )
+        seconds = group.mean(wall_time_s).mean or 0.0
+        rows.append(tuple(Cell(text, text) for text in (*texts, f"{seconds:.2f}")))
+    heads = "stream", "strategy", "parameters", "runs", *names, "seconds"
+    return Table(tuple(map(Heading, heads)), tuple(rows), same_scores_note(groups))
 
 
 def scores_csv(streams: Mapping[str, list[Group]]) -> str:
@@ -127,6 +150,11 @@ def format_score(
         return shown
     spread = f"{deviation:{form}}"
     return f"{shown} ± {spread}" if spread.strip("0.") else f"{shown} ± <{spread[:-1]}1"
+
+
+def plain_score(mean: float | None, deviation: float | None = None) -> str:
+    """Format a score for the shell, from where other programs may read it."""
+    return "-" if mean is None else format_score(mean, deviation, minus="-")
 
 
 def name_cells(group: Group) -> tuple[Cell, Cell]:

@@ -23,6 +23,7 @@ from mlstream.analysis.costs import cpu_time_s
 from mlstream.analysis.groups import Group, Spread, group_runs
 from mlstream.records.run_record import load_runs
 from mlstream.records.run_result import RunResult
+from mlstream.reporting.tables import format_score
 
 # of a busy core, as in campaigns without a meter. The meter adds what the machine takes while a run waits for others.
 CPU_POWER_W = 15.0
@@ -160,11 +161,8 @@ def write_scores(path: Path, streams: Streams, read: Callable[[RunResult], float
 
 
 def show(values: Spread, digits: int) -> str:
-    """Show a mean and, of several seeds, the standard deviation."""
-    if values.mean is None:
-        return "n/a"
-    mean = f"{values.mean:.{digits}f}"
-    return mean if values.deviation is None else f"{mean} ± {values.deviation:.{digits}f}"
+    """Show a mean and, where seeds differ, the standard deviation."""
+    return format_score(values.mean, values.deviation, form=f".{digits}f", minus="-")
 
 
 if __name__ == "__main__":

@@ -51,6 +51,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     seeds: Sequence[int],
     directory: str | os.PathLike[str],
     *,
+    vary: bool = CampaignOptions.vary,
     orders: Sequence[int] = CampaignOptions.orders,
     splits: Sequence[int] = CampaignOptions.splits,
     n_configurations: int = CampaignOptions.n_configurations,
@@ -82,6 +83,11 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         Seeds of the learners.
     directory : path
         The folder of the records and of the cards of the streams; created if absent.
+    vary : bool
+        Let each seed also reorder the tasks and split the rows again, the same for all strategies. The run of seed 3 is
+        then that of ``orders=[3]`` and ``splits=[3]``. Without it, seeds change nothing for a learner that draws
+        nothing at random. A stream that cannot be repeated in one of these ways varies in the other alone, with a
+        warning.
     orders : sequence of int
         Seeds of orders of the tasks; by default the order that the stream has. See
         `mlstream.generators.reordered_tasks`. All combinations of seeds, orders and splits are run.
@@ -123,7 +129,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     ------
     ValueError
         If a name or the value of an option is unknown, two streams or runs are the same, a stream cannot be repeated in
-        this way, or the folder holds the record of another run under the name of one of these. Nothing is run then.
+        this way, or the folder holds the record of another run under the name of one of these, or runs on one of the
+        streams that were made with another `vary`. Nothing is run then.
     OSError
         If a record cannot be written (no permission, no space), no scheduler or worker of Dask responds, or the
         scheduler ends before the runs do. Existing records stay, and the same call goes on from them.
@@ -131,7 +138,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     Warns
     -----
     UserWarning
-        If a stream has the name of one that this project publishes, and other data.
+        If a stream has the name of one that this project publishes, and other data, or if `vary` can vary only the
+        order, or only the split, of a stream.
 
     Notes
     -----
@@ -148,6 +156,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         )
     chosen = CampaignOptions(
         seeds=tuple(seeds),
+        vary=vary,
         orders=tuple(orders),
         splits=tuple(splits),
         n_configurations=n_configurations,

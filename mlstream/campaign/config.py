@@ -20,7 +20,14 @@ from mlstream._support.toml import read_toml
 from mlstream._support.validation_errors import find_problem
 from mlstream.campaign.search import Search
 from mlstream.evaluation.learners import fresh
-from mlstream.evaluation.settings import CampaignOptions, DetectionOptions, Option, Settings, list_options
+from mlstream.evaluation.settings import (
+    CampaignOptions,
+    DetectionOptions,
+    Option,
+    Settings,
+    check_options,
+    list_options,
+)
 
 Seeds = list[Annotated[int, Field(ge=0, strict=True)]]
 Names = list[Annotated[str, Strict()]]
@@ -174,8 +181,7 @@ def load_config(path: str | os.PathLike[str]) -> CampaignConfig | DetectionConfi
     model, options = _KINDS[kind]
     try:
         config = model.model_validate(content)
-        for one in options:
-            one.check(config.options[one.name], one.name)
+        check_options(options, config.options)
     except ValidationError as error:
         raise ValueError(f"{path}: {_explain(error, model)}") from None
     except ValueError as error:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache, partial
 from itertools import count, product
 from pathlib import Path
 
@@ -14,8 +16,8 @@ from mlstream.campaign.search import Criterion, Search
 from mlstream.evaluation.decisions import require_probabilities
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.settings import CampaignOptions, Settings
-from mlstream.generators import reordered_tasks, resplit_rows
-from mlstream.records.paths import Repetition, remove_leftovers
+from mlstream.generators.perturb.repetitions import list_visits, reordered_tasks, require_resplittable, resplit_rows
+from mlstream.records.paths import Repetition, list_repetitions, remove_leftovers
 from mlstream.records.run_record import save_card
 from mlstream.streams.card_model import StreamCard
 from mlstream.streams.stream import Stream
@@ -30,9 +32,10 @@ def plan_jobs(
 ) -> list[Job]:
     """List the runs of a campaign, by stream, then strategy, then repetition; see `run_campaign` for the arguments.
 
-    Raises ValueError if there is nothing to run, two runs have the same name, a strategy is unknown, or a stream cannot
-    be put in another order or split, or lacks the environments of the selection; TypeError if a learner is not an
-    estimator, or estimates no probabilities that decisions need.
+    Raises ValueError if there is nothing to run, two runs have the same name, a strategy is unknown, a stream cannot be
+    put in another order or split, or lacks the environments of the selection, or the folder holds runs on it that vary
+    in another way; TypeError if a learner is not an estimator, or estimates no probabilities that decisions need. Warns
+    of streams of which order or split cannot vary.
     """
     learners = _learners(strategies, options.n_configurations)
     criterion = Criterion(options.selection, options.query_budget, options.objective)
@@ -40,7 +43,17 @@ def plan_jobs(
     for learner in learners.values():
         one = learner.build(learner.draw(0)[0]) if isinstance(learner, Search) else learner
         require_probabilities(one, settings.decision)
-    jobs = [job for stream in streams for job in _jobs_on(stream, learners, directory, options, settings)]
+    jobs = []
+    for stream in streams:
+        varied = _find_varied(stream) if options.vary else []
+        _require_same_way(stream, directory, options, varied)
+        repetitions = _repetitions(options, varied)
+        # Each is made once, for all strategies.
+        repeat = cache(partial(_repeat, stream))
+        jobs += [
+            Job(name, learner, repeat(*repetition[1:]), stream.card.name, repetition, directory, settings, criterion)
+            for (name, learner), repetition in product(learners.items(), repetitions)
+        ]
     if not jobs:
         raise ValueError("A campaign must have strategies, streams and seeds. Got an empty list of one of them.")
     path, times = Counter(job.path for job in jobs).most_common(1)[0]
@@ -83,19 +96,56 @@ def _rename(stream: Stream, taken: set[str]) -> Stream:
     return stream.with_card(stream.card.model_copy(update={"name": name}))
 
 
-def _jobs_on(
-    stream: Stream, learners: Mapping[str, object], directory: Path, options: CampaignOptions, settings: Settings
-) -> Iterator[Job]:
+def _find_varied(stream: Stream) -> list[str]:
+    """Return which of "order" and "split" can vary; warn of the other, and raise a ValueError where neither can."""
+    reasons = {}
+    for what, require in (("order", _require_orders), ("split", require_resplittable)):
+        try:
+            require(stream)
+        except ValueError as error:
+            reasons[what] = str(error)
+    if len(reasons) > 1:
+        raise ValueError(
+            f"vary (--vary) must have streams whose tasks can change places, or whose rows can be split again: run "
+            f"{stream.card.name} in a campaign without it. {' '.join(reasons.values())}"
+        )
+    for what, reason in reasons.items():
+        left = {"order": "the split of rows", "split": "the order of tasks"}[what]
+        # The line that is shown is that of the caller of run_campaign.
+        warnings.warn(f"On {stream.card.name}, seeds vary {left} only. {reason}", stacklevel=4)
+    return [what for what in ("order", "split") if what not in reasons]
+
+
+def _require_same_way(stream: Stream, directory: Path, options: CampaignOptions, varied: Collection[str]) -> None:
+    """Raise a ValueError if seeds vary a stream, and did not in the runs on it that the folder holds, or vice versa.
+
+    A mean over both would be of two things.
+    """
+    recorded, others, rule = list_repetitions(directory, stream.card.name), [], ""
+    if options.vary:
+        others = [path for path, found in recorded.items() if found != _vary(found.seed, varied)]
+        rule = "without vary (--vary): name another folder, or leave vary out"
+    elif not (options.orders or options.splits) and all(found.is_varied for found in recorded.values()):
+        others, rule = list(recorded), "with vary (--vary): name another folder, or add vary"
+    if others:
+        raise ValueError(f"{directory} must hold no runs on {stream.card.name} {rule}, as before. Got {others[0]}.")
+
+
+def _repetitions(options: CampaignOptions, varied: Collection[str]) -> list[Repetition]:
     # Records hold plain integers, not those of NumPy.
     seeds = [int(seed) for seed in options.seeds]
-    variants = [
-        (order, split, _repeat(stream, order, split))
-        for order, split in product(options.orders or (None,), options.splits or (None,))
-    ]
-    for (strategy, learner), seed, (order, split, varied) in product(learners.items(), seeds, variants):
-        repetition = Repetition(seed, order, split)
-        criterion = Criterion(options.selection, options.query_budget, options.objective)
-        yield Job(strategy, learner, varied, stream.card.name, repetition, directory, settings, criterion)
+    if options.vary:
+        return [_vary(seed, varied) for seed in seeds]
+    return [Repetition(*numbers) for numbers in product(seeds, options.orders or (None,), options.splits or (None,))]
+
+
+def _vary(seed: int, varied: Collection[str]) -> Repetition:
+    return Repetition(seed, *(seed if what in varied else None for what in ("order", "split")))
+
+
+def _require_orders(stream: Stream) -> None:
+    if len(set(list_visits(stream))) < 2:
+        raise ValueError("A stream must visit several tasks to be reordered. Got one.")
 
 
 def _repeat(stream: Stream, order: int | None, split: int | None) -> Stream:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from statistics import mean, stdev
 from typing import Any
 
 from rich.table import Table
@@ -18,7 +17,7 @@ from mlstream.campaign.config import CampaignConfig, DetectionConfig, load_confi
 from mlstream.campaign.cpu_times import LEARNERS, RunCpu, add_up, read_ledger, sum_run
 from mlstream.campaign.detection import run_detections
 from mlstream.cli.arguments import require_folder
-from mlstream.cli.console import print_line, wide_console
+from mlstream.cli.console import print_line, show_lines, wide_console
 from mlstream.cli.errors import InterruptionError
 from mlstream.cli.options import OPTIONS
 from mlstream.cli.progress import campaign_progress, detection_progress
@@ -29,6 +28,7 @@ from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_result import RunResult, total_cost
 from mlstream.reporting.methods_text import decisions_text
 from mlstream.reporting.report import report
+from mlstream.reporting.tables import mean_table, plain_score
 from mlstream.streams.stream import Stream
 
 _SHOWN = {
@@ -192,10 +192,8 @@ def show_results(results: Sequence[RunResult]) -> None:
     columns = _columns(results)
     table = Table("stream", "strategy", "parameters", "seed", "status", *columns, "seconds", box=None)
     for result in results:
-        found = [result.scores.get(column) for column in columns]
-        scores = ["-" if score is None else f"{score:.3f}" for score in found]
         run = (result.stream, result.strategy, result.tuning, str(result.seed), result.status)
-        table.add_row(*run, *scores, f"{_seconds(result):.2f}")
+        table.add_row(*run, *(plain_score(result.scores.get(column)) for column in columns), f"{_seconds(result):.2f}")
     wide_console().print(table)
     _show_means(results, columns)
     if rule := decisions_text(results):
@@ -213,27 +211,13 @@ def _columns(results: Sequence[RunResult]) -> list[str]:
 
 
 def _show_means(results: Sequence[RunResult], columns: Sequence[str]) -> None:
-    groups: dict[tuple[str, str, str], list[RunResult]] = {}
-    for result in results:
-        if result.status == "done":
-            groups.setdefault((result.stream, result.strategy, result.tuning), []).append(result)
-    if all(len(runs) < 2 for runs in groups.values()):
+    means = mean_table(results, columns)
+    if means is None:
         return
-    table = Table("stream", "strategy", "parameters", "runs", *columns, "seconds", box=None)
-    for name, runs in groups.items():
-        cells = [_mean([result.scores.get(column) for result in runs]) for column in columns]
-        table.add_row(*name, str(len(runs)), *cells, f"{mean(map(_seconds, runs)):.2f}")
-    print_line("\nMeans over runs, with standard deviations:")
-    wide_console().print(table)
-
-
-def _mean(scores: Iterable[float | None]) -> str:
-    """Return the mean of the scores that are defined, with their standard deviation where there are several."""
-    defined = [score for score in scores if score is not None]
-    if not defined:
-        return "-"
-    spread = f" ± {stdev(defined):.3f}" if len(defined) > 1 else ""
-    return f"{mean(defined):.3f}{spread}"
+    print_line("\nMeans over runs, with standard deviations where they differ:")
+    show_lines([column.title for column in means.columns], [[cell.text for cell in row] for row in means.rows])
+    if means.note:
+        print_line(means.note)
 
 
 def _seconds(result: RunResult) -> float:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _LEVELS = " ░▒▓█"
 _WIDEST_HEAT_MAP = 101
 # Rich takes 80 columns where there is no terminal: too few for a table of scores.
-_WIDTH_WITHOUT_TERMINAL = 140
+_WIDTH_WITHOUT_TERMINAL = 160
 
 
 def announce(what: str) -> None:

@@ -16,7 +16,14 @@ import typer
 import estimators
 from estimators.detectors import make_detector
 from mlstream.cli.arguments import parse_integers, parse_names
-from mlstream.evaluation.settings import CampaignOptions, DetectionOptions, Option, Settings, list_options
+from mlstream.evaluation.settings import (
+    CampaignOptions,
+    DetectionOptions,
+    Option,
+    Settings,
+    check_options,
+    list_options,
+)
 
 if TYPE_CHECKING:
     from estimators.contract.base import StreamClassifier
@@ -50,11 +57,12 @@ def with_options(command: Command, panels: Panels = OF_RUNS) -> Command:
 
 def read_options(typed: dict[str, Any]) -> dict[str, Any]:
     """Return the values of options, lists read from text; an error names the option as it was typed."""
-    values = {}
-    for name, value in typed.items():
-        one = OPTIONS[name]
-        values[name] = _read_list(value, one) if one.type in _LISTS else value
-        one.check(values[name], one.flags[0])
+    options = [OPTIONS[name] for name in typed]
+    values = {
+        option.name: _read_list(typed[option.name], option) if option.type in _LISTS else typed[option.name]
+        for option in options
+    }
+    check_options(options, values, lambda option: option.flags[0])
     return values
 
 

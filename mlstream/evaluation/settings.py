@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from numbers import Integral, Real
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_type_hints
 
 if TYPE_CHECKING:
@@ -64,6 +65,24 @@ def list_options(kind: type[Settings | CampaignOptions | DetectionOptions]) -> l
         )
         for one in fields(kind)
     ]
+
+
+def check_options(
+    options: Sequence[Option], values: Mapping[str, object], name: Callable[[Option], str] = attrgetter("name")
+) -> None:
+    """Raise a ValueError if the value of an option is not valid, or two options exclude each other.
+
+    `name` gives the name of an option that the user typed.
+    """
+    for option in options:
+        option.check(values[option.name], name(option))
+    if values.get("vary"):
+        typed = {option.name: name(option) for option in options}
+        if others := [typed[other] for other in ("orders", "splits") if values[other]]:
+            raise ValueError(
+                f"{typed['vary']} must be left out where {typed['orders']} or {typed['splits']} is given: each seed "
+                f"sets both. Got {typed['vary']} and {' and '.join(others)}."
+            )
 
 
 def require_seed(seed: object, name: str = "seed") -> int:
@@ -232,7 +251,7 @@ class Settings:
     )
 
     def __post_init__(self) -> None:
-        _check_all(self)
+        check_options(list_options(Settings), vars(self))
         object.__setattr__(self, "metrics", tuple(self.metrics))
         if self.time_cap_s == math.inf:
             # JSON has no infinity: records hold null.
@@ -259,6 +278,13 @@ class CampaignOptions:
     """
 
     seeds: tuple[int, ...] = field(default=(0,), metadata=_about("Seeds of the learners.", _require_seeds))
+    vary: bool = field(
+        default=False,
+        metadata=_about(
+            "Let each seed also reorder the tasks and split the rows again, the same for all strategies.",
+            _require_bool,
+        ),
+    )
     orders: tuple[int, ...] = field(
         default=(),
         metadata=_about("Seeds of orders of the tasks; by default the order that the stream has.", _require_seeds),
@@ -304,7 +330,7 @@ class CampaignOptions:
     )
 
     def __post_init__(self) -> None:
-        _check_all(self)
+        check_options(list_options(CampaignOptions), vars(self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -343,9 +369,4 @@ class DetectionOptions:
     n_jobs: int = field(default=1, metadata=_JOBS)
 
     def __post_init__(self) -> None:
-        _check_all(self)
-
-
-def _check_all(chosen: Settings | CampaignOptions | DetectionOptions) -> None:
-    for one in list_options(type(chosen)):
-        one.check(getattr(chosen, one.name), one.name)
+        check_options(list_options(DetectionOptions), vars(self))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import requests
 
 from mlstream._support.files import sha256_of
-from mlstream.records.paths import Repetition
 from mlstream.records.run_record import load_runs, path_of
 from mlstream.records.run_result import Resources, RunResult, Score, total_cost
 
@@ -215,8 +214,7 @@ def _write(client: MlflowClient, place: str, path: Path, record: RunResult, code
     # A record holds its duration, its file the time of its end.
     ended = path.stat().st_mtime_ns // 1_000_000
     started = ended - round(1000 * (total_cost(record, "wall_time_s") or 0.0))
-    repetition = Repetition(record.seed, record.order_seed, record.split_seed)
-    name = f"{record.strategy} on {record.stream}, {repetition.name}"
+    name = f"{record.strategy} on {record.stream}, {record.repetition.name}"
     run = client.create_run(place, started, tags=to_tags(record) | {HASH_TAG: code}, run_name=name)
     client.log_batch(
         run.info.run_id,

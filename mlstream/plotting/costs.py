@@ -96,7 +96,7 @@ def _point_trace(one: CostPoint, score: str, name_at: str | None) -> Json:
         "legendgroup": key.group,
         "x": [one.cost],
         "y": [one.score],
-        "error_y": {"array": [one.deviation or 0], "visible": one.deviation is not None, "thickness": 1},
+        "error_y": {"array": [one.deviation or 0], "visible": bool(one.deviation), "thickness": 1},
         "text": [name],
         "textposition": name_at or "middle center",
         "cliponaxis": False,

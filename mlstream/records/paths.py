@@ -16,6 +16,7 @@ _LEFTOVER_AGE_S = 3600
 _MAX_PLAIN = 150
 _PLAIN = re.compile(r"[A-Za-z0-9_-]([A-Za-z0-9._-]*[A-Za-z0-9_-])?")
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+_REPETITION = re.compile(r"-seed(\d+)(?:-order(\d+))?(?:-split(\d+))?\.json$")
 # No plain name holds the plus sign that stands between the two.
 _N_KEPT, _N_DIGITS = 60, 16
 
@@ -33,6 +34,11 @@ class Repetition(NamedTuple):
         parts = (("seed", self.seed), ("order", self.order_seed), ("split", self.split_seed))
         return "-".join(f"{what}{number}" for what, number in parts if number is not None)
 
+    @property
+    def is_varied(self) -> bool:
+        """Whether its seed is also that of the order of tasks, of the split of rows, or of both."""
+        return {self.order_seed, self.split_seed} - {None} == {self.seed}
+
 
 def run_path(directory: str | os.PathLike[str], stream: str, strategy: str, repetition: Repetition | int) -> Path:
     """Return the path of the record of a run; an int for `repetition` is the seed of the learner.
@@ -41,6 +47,16 @@ def run_path(directory: str | os.PathLike[str], stream: str, strategy: str, repe
     the seed where these are repeated.
     """
     return _path(directory, "runs", stream, strategy, repetition)
+
+
+def list_repetitions(directory: str | os.PathLike[str], stream: str) -> dict[Path, Repetition]:
+    """List the records of the runs on a stream, with the seeds that their names state."""
+    paths = sorted((Path(directory) / "runs" / file_name(stream)).glob("*.json"))
+    found = {path: match for path in paths if (match := _REPETITION.search(path.name))}
+    return {
+        path: Repetition(int(match[1]), *(None if seed is None else int(seed) for seed in match.group(2, 3)))
+        for path, match in found.items()
+    }
 
 
 def detection_path(directory: str | os.PathLike[str], stream: str, learner: str, detector: str, seed: int) -> Path:

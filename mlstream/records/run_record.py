@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mlstream._support.files import write_text_atomically
 from mlstream.records.checks import failures, require_consistent
-from mlstream.records.paths import Repetition, file_name, require_own_path, run_path
+from mlstream.records.paths import file_name, require_own_path, run_path
 from mlstream.records.run_result import (  # noqa: F401 - some are here for pickles and programs of version 0.1
     Curve,
     LeftOut,
@@ -130,7 +130,7 @@ def has_runs(place: str | os.PathLike[str]) -> bool:
 
 def path_of(run: RunResult, directory: str | os.PathLike[str]) -> Path:
     """Return the path of a record in the folder of its campaign."""
-    return run_path(directory, run.stream, run.strategy, Repetition(run.seed, run.order_seed, run.split_seed))
+    return run_path(directory, run.stream, run.strategy, run.repetition)
 
 
 def require_success(results: Sequence[RunResult], directory: str | os.PathLike[str]) -> None:

@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue, field_validator, model_validator
 
 from mlstream._support import html as _html
 from mlstream.records.frugality import rename_in_run
+from mlstream.records.paths import Repetition
 from mlstream.records.schema import SCHEMA_VERSION, Record, VersionedRecord
 from mlstream.records.selection_record import Selection
 from mlstream.streams.frames import make_frame
@@ -200,6 +201,11 @@ class RunResult(VersionedRecord):
             a column for each metric; NaN where a score is not defined. A frame of many runs is that of `load_runs`.
         """
         return make_frame(_score_columns(self))
+
+    @property
+    def repetition(self) -> Repetition:
+        """Its seeds."""
+        return Repetition(self.seed, self.order_seed, self.split_seed)
 
     @property
     def label_space_rule(self) -> str:

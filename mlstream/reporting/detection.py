@@ -19,7 +19,7 @@ from mlstream.plotting.plotly_parts import Chart
 from mlstream.plotting.styles import Key
 from mlstream.records.detection_record import Alarm, Detection
 from mlstream.reporting.detection_tables import DetectionGroup, delay_table, detection_table, group_detections
-from mlstream.reporting.methods_text import Paragraph, join_words
+from mlstream.reporting.methods_text import Paragraph, describe_seeds, join_words
 from mlstream.reporting.tables import Table
 from mlstream.streams.card_model import StreamCard
 
@@ -231,7 +231,7 @@ def _methods(detections: Sequence[Detection]) -> str:
     errors = [text for kind, text in _ERRORS.items() if any(one.settings.get("errors") == kind for one in detections)]
     return (
         f"The drift detectors {join_words(detectors)} were given the errors of {join_words(learners)}, which predicted "
-        f"every row before it was learnt (seed{'s' if len(seeds) > 1 else ''} {join_words(map(str, seeds))}): "
+        f"every row before it was learnt ({describe_seeds(seeds)}): "
         f"{' or '.join(errors)}. LabelDrift was given the errors of each label, LabelSetDrift those of rows with their "
         "labels. Detectors did not change the learners. An alarm belongs to the last drift that has begun, or begins "
         "within the rows stated, and is in time until the rows stated after its end; all others are false. Scores are "

@@ -119,9 +119,7 @@ def _text(name: str, values: Sequence[float]) -> str:
     if not values:
         return UNDEFINED
     deviation = stdev(values) if len(values) > 1 else None
-    if name != "mean_delay":
-        return format_score(fmean(values), deviation)
-    return f"{fmean(values):,.0f}{f' ± {deviation:,.0f}' if deviation else ''}"
+    return format_score(fmean(values), deviation, form=",.0f" if name == "mean_delay" else ".3f")
 
 
 def _why(group: DetectionGroup, name: str) -> str:

@@ -75,15 +75,19 @@ def to_csv(table: Table) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """Write a table as Markdown, as it is shown; the best of a column is bold."""
+    """Write a table as Markdown, as it is shown, with its note below; the best of a column is bold."""
     heads = [escape_markdown(f"{column.title}{_ARROWS[column.better]}") for column in table.columns]
     lines = [heads, [":---", *["---:"] * (len(heads) - 1)]]
     lines += [[_markdown_cell(cell) for cell in row] for row in table.rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    note = f"\n{escape_markdown(table.note)}\n" if table.note else ""
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines) + note
 
 
 def to_latex(table: Table) -> str:
-    """Write a table as LaTeX for the package booktabs, as it is shown; the best of a column is bold."""
+    """Write a table as LaTeX for the package booktabs, as it is shown; the best of a column is bold.
+
+    The note is a comment, to be taken over into the caption.
+    """
     heads = [_escape_latex(f"{column.title}{_ARROWS[column.better]}") for column in table.columns]
     lines = [
         f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}",
@@ -93,6 +97,7 @@ def to_latex(table: Table) -> str:
         *(f"{' & '.join(map(_latex_cell, row))} \\\\" for row in table.rows),
         "\\bottomrule",
         "\\end{tabular}",
+        *([f"% {_escape_latex(table.note)}"] if table.note else []),
     ]
     return "\n".join(lines) + "\n"
 

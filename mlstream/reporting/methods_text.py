@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from metrics.named import NAMED_METRICS
 from mlstream.analysis.comparison import ALPHA, ROPE
 from mlstream.analysis.costs import energy_shares
-from mlstream.analysis.groups import BASELINES, describe_tuning
+from mlstream.analysis.groups import BASELINES, Group, describe_tuning, group_runs
 from mlstream.analysis.score_info import score_heading
 from mlstream.records.detection_record import Detection
 from mlstream.records.frugality import FRUGALITIES
@@ -18,6 +19,7 @@ from mlstream.streams.card_model import StreamCard
 Cards = Mapping[str, StreamCard]
 
 _MAX_STREAMS = 6
+_NOTHING = "nothing"
 _LABEL_SPACES = {
     "task": "the labels of the task of the row",
     "seen": "the labels of all tasks seen so far",
@@ -93,7 +95,7 @@ def _stream(card: StreamCard) -> str:
 
 
 def _protocol(runs: Sequence[RunResult]) -> str:
-    spaces = _by_value(runs, lambda run: run.label_space, lambda run: run.stream)
+    spaces = by_value(runs, lambda run: run.label_space, lambda run: run.stream)
     label_spaces = _each(spaces, lambda space: f"A score counts {_LABEL_SPACES[space]}", "on")
     unfinished = sum(run.status != "done" for run in runs)
     ended = f" {unfinished} of {len(runs)} runs did not finish." if unfinished else ""
@@ -105,19 +107,53 @@ def _protocol(runs: Sequence[RunResult]) -> str:
 
 
 def _repetitions(runs: Sequence[RunResult]) -> str:
-    kinds = (
-        ("of the learner", {run.seed for run in runs}),
-        ("of the order of tasks", {run.order_seed for run in runs} - {None}),
-        ("of the split of rows", {run.split_seed for run in runs} - {None}),
-    )
-    parts = [
-        f"seed{'s' if len(seeds) > 1 else ''} {join_words(map(str, sorted(seeds, key=str)))} {what}"
-        for what, seeds in kinds
-        if seeds
-    ]
+    ways = seed_ways(runs)
+    kinds: list[tuple[str, set[int | None]]] = [("of the learner", {run.seed for run in runs})]
+    if not ways:
+        kinds += [
+            ("of the order of tasks", {run.order_seed for run in runs} - {None}),
+            ("of the split of rows", {run.split_seed for run in runs} - {None}),
+        ]
+    parts = [f"{describe_seeds(sorted(seeds, key=str))} {what}" for what, seeds in kinds if seeds]
     repeated = any(len(seeds) > 1 for _, seeds in kinds)
     means = "; scores are means, with the standard deviation where they differ" if repeated else ""
-    return f"Runs were made with {join_words(parts)}{means}."
+    return f"Runs were made with {join_words(parts)}{means}.{_seeds_set(ways)}{_seeds_without_effect(runs)}"
+
+
+def describe_seeds(seeds: Sequence[int | None]) -> str:
+    """Write seeds in words: "seed 0", or "seeds 0 and 1"."""
+    return f"seed{'s' if len(seeds) > 1 else ''} {join_words(map(str, seeds))}"
+
+
+def _seeds_set(ways: Mapping[str, Sequence[str]]) -> str:
+    sentences = _each(ways, lambda way: f"For all strategies alike, each seed also set {way}", "on")
+    return f" {sentences}" if sentences else ""
+
+
+def _seeds_without_effect(runs: Sequence[RunResult]) -> str:
+    names = _draw_nothing(chain.from_iterable(group_runs(runs).values()))
+    return (
+        f" The seed alone changed no score of {join_words(names)}: nothing is drawn at random there." if names else ""
+    )
+
+
+def seed_ways(runs: Sequence[RunResult]) -> dict[str, list[str]]:
+    """Return what each seed set beside the choices of the learner, with the streams on which it did.
+
+    Nothing is returned unless every run has one seed for all that varies, and all runs on a stream vary in the same.
+    """
+    ways = by_value(runs, _seed_way, lambda run: run.stream)
+    streams = [name for names in ways.values() for name in names]
+    is_one_seed = all(_seed_way(run) is not None for run in runs) and len(streams) == len(set(streams))
+    return ways if is_one_seed and set(ways) != {_NOTHING} else {}
+
+
+def _seed_way(run: RunResult) -> str | None:
+    seeds = {"the order of tasks": run.order_seed, "the split of rows": run.split_seed}
+    varied = [what for what, seed in seeds.items() if seed is not None]
+    if not varied:
+        return _NOTHING
+    return join_words(varied) if run.repetition.is_varied else None
 
 
 def _time_cap(runs: Sequence[RunResult]) -> str:
@@ -127,8 +163,8 @@ def _time_cap(runs: Sequence[RunResult]) -> str:
 
 def _strategies(runs: Sequence[RunResult]) -> str:
     classes = dict.fromkeys(f"{run.strategy} ({_class_of(run)})" for run in runs)
-    tuned = _by_value(runs, describe_tuning, lambda run: run.strategy)
-    given = _by_value(runs, lambda run: _GIVEN.get(run.given_labels or ""), lambda run: run.strategy)
+    tuned = by_value(runs, describe_tuning, lambda run: run.strategy)
+    given = by_value(runs, lambda run: _GIVEN.get(run.given_labels or ""), lambda run: run.strategy)
     views = "; ".join(f"{join_words(names)} {what}" for what, names in given.items())
     searched = [_tuning(runs, how, names) for how, names in tuned.items()]
     sentences = [
@@ -162,7 +198,7 @@ def _scores(runs: Sequence[RunResult]) -> str:
     meanings = "; ".join(f"{one.title}: {_within_sentence(one.meaning)}" for one in map(score_heading, names))
     defined = f"The main scores are {meanings}." if meanings else ""
     stated = [run for run in runs if run.settings.get("one_class") is not None]
-    rules = _by_value(stated, lambda run: _ONE_CLASS[str(run.settings["one_class"])], lambda run: run.strategy)
+    rules = by_value(stated, lambda run: _ONE_CLASS[str(run.settings["one_class"])], lambda run: run.strategy)
     one_class = _each(rules, lambda rule: f"A label whose true values are all the same {rule}", "for")
     left_out = "Undefined values are left out of means." if any(run.left_out for run in runs) else ""
     return " ".join(part for part in (defined, one_class, decisions_text(runs), left_out) if part)
@@ -170,8 +206,24 @@ def _scores(runs: Sequence[RunResult]) -> str:
 
 def decisions_text(runs: Sequence[RunResult]) -> str:
     """Describe the rule by which labels were decided; nothing if every learner decided them itself."""
-    decided = _by_value(runs, lambda run: str(run.settings.get("decision", "own")), lambda run: run.strategy)
+    decided = by_value(runs, lambda run: str(run.settings.get("decision", "own")), lambda run: run.strategy)
     return "" if set(decided) <= {"own"} else _each(decided, _DECISIONS.__getitem__, "for")
+
+
+def same_scores_note(groups: Iterable[Group]) -> str:
+    """Return why repeated runs have no spread, where a learner draws nothing at random and its seed alone varied."""
+    names = _draw_nothing(groups)
+    if not names:
+        return ""
+    draws = "this learner draws" if len(names) == 1 else "these learners draw"
+    return (
+        f"Runs of {join_words(names)} have the same scores where only their seed differs: {draws} nothing at random. "
+        "With --vary (vary=True in Python), each seed varies the stream, too."
+    )
+
+
+def _draw_nothing(groups: Iterable[Group]) -> list[str]:
+    return list(dict.fromkeys(group.strategy for group in groups if group.is_deterministic))
 
 
 def _within_sentence(text: str) -> str:
@@ -241,7 +293,7 @@ def _joined(parts: Iterable[Mapping[str, str]]) -> dict[str, str]:
     return {name: " and ".join(found) for name, found in values.items()}
 
 
-def _by_value(
+def by_value(
     runs: Iterable[RunResult], value: Callable[[RunResult], str | None], name: Callable[[RunResult], str]
 ) -> dict[str, list[str]]:
     """Return the values, and the names of those that have each; None is no value."""

@@ -72,6 +72,7 @@ class StreamPart:
     scores: Table
     along: Table | None
     repeating: str
+    orders: str
     curves: Chart | None
     speeds: Table | None
     strategies: list[StrategyPart]
@@ -218,6 +219,7 @@ def _describe_stream(anchor: str, card: StreamCard, groups: list[Group], *, is_a
         scores=final_table(groups),
         along=along_table(groups),
         repeating=repeating_note(groups),
+        orders=_describe_orders(groups),
         curves=curve_chart(groups),
         speeds=speed_table(groups),
         strategies=[_describe_strategy(group, limits) for group in groups if group.measured],
@@ -232,6 +234,12 @@ def _describe_stream(anchor: str, card: StreamCard, groups: list[Group], *, is_a
         undefined=_undefined(groups),
         notices=_notices(card, [run for group in groups for run in group.runs]),
     )
+
+
+def _describe_orders(groups: Iterable[Group]) -> str:
+    """Say which runs a curve or a matrix R is the mean of, where not of all; see `layout`."""
+    n_orders = len({json.dumps(run.order) for group in groups for run in group.measured})
+    return f"Runs visit the tasks in {n_orders} orders; shown are those in the order of the first." * (n_orders > 1)
 
 
 def _undefined(groups: Iterable[Group]) -> list[tuple[str, str]]:

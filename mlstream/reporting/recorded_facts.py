@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from mlstream.records.run_result import RunResult
+from mlstream.reporting.methods_text import by_value, seed_ways
 
 _LABEL_SPACES = {"task": "those of the row's task", "seen": "those of all tasks seen so far", "all": "all"}
 
@@ -17,10 +18,11 @@ def recorded_facts(runs: Sequence[RunResult]) -> Facts:
     memory = {used.memory_method for used in resources}
     meters = {used.energy_method for used in resources}
     return [
-        ("Seeds of learners", _seeds(run.seed for run in runs)),
-        ("Seeds of orders of tasks", _seeds(run.order_seed for run in runs)),
-        ("Seeds of splits of rows", _seeds(run.split_seed for run in runs)),
-        ("Labels that count", _label_spaces(runs)),
+        *_seed_facts(runs),
+        (
+            "Labels that count",
+            _by_stream(by_value(runs, lambda run: _LABEL_SPACES[run.label_space], lambda run: run.stream)),
+        ),
         ("Energy", ", ".join(sorted(meters))),
         ("Power read while idle, W", _range([used.energy_idle_w for used in resources])),
         ("CPU share of the meter itself", _range([used.energy_overhead_share for used in resources])),
@@ -29,14 +31,19 @@ def recorded_facts(runs: Sequence[RunResult]) -> Facts:
     ]
 
 
-def _label_spaces(runs: Sequence[RunResult]) -> str:
-    """Describe the labels that count; where streams differ, with the streams of each label space."""
-    streams: dict[str, dict[str, None]] = {}
-    for run in runs:
-        streams.setdefault(run.label_space, {})[run.stream] = None
-    if len(streams) == 1:
-        return _LABEL_SPACES[runs[0].label_space]
-    return "; ".join(f"{_LABEL_SPACES[space]}: {', '.join(names)}" for space, names in sorted(streams.items()))
+def _seed_facts(runs: Sequence[RunResult]) -> Facts:
+    of_learners = ("Seeds of learners", _seeds(run.seed for run in runs))
+    if ways := seed_ways(runs):
+        return [of_learners, ("Each seed also sets", _by_stream(ways))]
+    of_orders = ("Seeds of orders of tasks", _seeds(run.order_seed for run in runs))
+    return [of_learners, of_orders, ("Seeds of splits of rows", _seeds(run.split_seed for run in runs))]
+
+
+def _by_stream(found: Mapping[str, Sequence[str]]) -> str:
+    """Write a value; where streams differ, all values with the streams of each."""
+    if len(found) == 1:
+        return next(iter(found))
+    return "; ".join(f"{value}: {', '.join(names)}" for value, names in sorted(found.items()))
 
 
 def _seeds(seeds: Iterable[int | None]) -> str:

@@ -22,7 +22,16 @@ from mlstream.analysis.groups import Group
 from mlstream.analysis.score_info import Heading, score_heading
 from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_result import RunResult
-from mlstream.reporting.tables import PARAMETERS, STRATEGY, UNDEFINED, Cell, Table, format_score, name_cells
+from mlstream.reporting.methods_text import same_scores_note
+from mlstream.reporting.tables import (
+    PARAMETERS,
+    STRATEGY,
+    UNDEFINED,
+    Cell,
+    Table,
+    format_score,
+    name_cells,
+)
 
 _SCORES = ("ba_macro", "acc", "bwt", "fwt", "fm", *FRUGALITIES)
 
@@ -49,8 +58,9 @@ def strategy_table(streams: Mapping[str, Sequence[Group]], strategy: str) -> Tab
     """Build the table of one strategy: a row per stream, its mean scores, time, energy and size over repetitions."""
     heads = (Heading("Stream"), PARAMETERS, *map(score_heading, _SCORES))
     costs = (Heading("Wall s", "lower"), Heading("Energy J", "lower"), Heading("Model size", "lower"))
-    rows = [_row(stream, group) for stream, groups in streams.items() for group in groups if group.strategy == strategy]
-    return Table((*heads, *costs), tuple(rows))
+    found = [(stream, group) for stream, groups in streams.items() for group in groups if group.strategy == strategy]
+    rows = [_row(stream, group) for stream, group in found]
+    return Table((*heads, *costs), tuple(rows), same_scores_note([group for _, group in found]))
 
 
 def trial_table(streams: Mapping[str, Sequence[Group]], strategy: str) -> Table | None:

@@ -8,10 +8,14 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from mlstream._support.spreadsheets import table_text
-from mlstream.analysis.groups import Group, describe_tunings, score_names
+from mlstream.analysis.costs import wall_time_s
+from mlstream.analysis.groups import Group, describe_tunings, group_runs, score_names
 from mlstream.analysis.score_info import Better, Heading, score_heading
+from mlstream.records.run_result import RunResult
+from mlstream.reporting.methods_text import same_scores_note
 
 STRATEGY = Heading("Strategy")
 PARAMETERS = Heading(
@@ -20,8 +24,6 @@ PARAMETERS = Heading(
     "beside it; 'defaults': no search.",
 )
 UNDEFINED = "n/a"
-# Rounded to three digits, a smaller spread is 0.
-_LEAST_SHOWN = 0.0005
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Table:
 
     columns: tuple[Heading, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""  # A sentence to stand below it.
 
 
 def score_table(groups: Sequence[Group], names: Sequence[str] | None = None) -> Table:
@@ -53,7 +56,7 @@ def score_table(groups: Sequence[Group], names: Sequence[str] | None = None) -> 
     heads = [_head(name, groups) for name in names]
     columns = [_score_cells(groups, name) for name in names]
     rows = [(*name_cells(group), *cells, _runs_cell(group)) for group, *cells in zip(groups, *columns, strict=True)]
-    return Table((STRATEGY, PARAMETERS, *heads, Heading("Runs")), tuple(rows))
+    return Table((STRATEGY, PARAMETERS, *heads, Heading("Runs")), tuple(rows), same_scores_note(groups))
 
 
 def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
@@ -81,7 +84,28 @@ def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
         )
         for row in strategies
     ]
-    return Table((STRATEGY, PARAMETERS, *heads), tuple(rows))
+    return Table((STRATEGY, PARAMETERS, *heads), tuple(rows), same_scores_note(chain.from_iterable(streams.values())))
+
+
+def mean_table(runs: Sequence[RunResult], names: Sequence[str]) -> Table | None:
+    """Build the table of the means of repeated runs that finished, for the shell; None where none is repeated."""
+    groups = [group for group in chain.from_iterable(group_runs(runs).values()) if group.status == "done"]
+    if all(len(group.measured) < 2 for group in groups):
+        return None
+    rows = []
+    for group in groups:
+        run, means = group.measured[0], [group.score(name) for name in names]
+        texts = (
+            run.stream,
+            run.strategy,
+            run.tuning,
+            str(len(group.measured)),
+            *(plain_score(*mean[:2]) for mean in means),
+        )
+        seconds = group.mean(wall_time_s).mean or 0.0
+        rows.append(tuple(Cell(text, text) for text in (*texts, f"{seconds:.2f}")))
+    heads = "stream", "strategy", "parameters", "runs", *names, "seconds"
+    return Table(tuple(map(Heading, heads)), tuple(rows), same_scores_note(groups))
 
 
 def scores_csv(streams: Mapping[str, list[Group]]) -> str:
@@ -111,15 +135,26 @@ def rows_csv(rows: Iterable[Sequence[float | str | None]]) -> str:
     return text.getvalue()
 
 
-def format_score(mean: float | None, deviation: float | None = None) -> str:
-    """Format a score and its spread."""
+def format_score(
+    mean: float | None, deviation: float | None = None, *, form: str = ".3f", minus: str = "\N{MINUS SIGN}"
+) -> str:
+    """Format a score, and its spread where there is one; `form` is that of a number in Python.
+
+    >>> format_score(0.5, 0.02), format_score(0.5, 1e-9), format_score(0.5, 0.0)
+    ('0.500 ± 0.020', '0.500 ± <0.001', '0.500')
+    """
     if mean is None or math.isnan(mean):
         return UNDEFINED
-    # Adding zero turns a rounded -0.0 into 0.0.
-    shown = f"{round(mean, 3) + 0.0:.3f}".replace("-", "\N{MINUS SIGN}")
+    shown = f"{mean:z{form}}".replace("-", minus)
     if not deviation:
         return shown
-    return f"{shown} ± {deviation:.3f}" if deviation >= _LEAST_SHOWN else f"{shown} ± <0.001"
+    spread = f"{deviation:{form}}"
+    return f"{shown} ± {spread}" if spread.strip("0.") else f"{shown} ± <{spread[:-1]}1"
+
+
+def plain_score(mean: float | None, deviation: float | None = None) -> str:
+    """Format a score for the shell, from where other programs may read it."""
+    return "-" if mean is None else format_score(mean, deviation, minus="-")
 
 
 def name_cells(group: Group) -> tuple[Cell, Cell]:

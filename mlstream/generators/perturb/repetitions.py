@@ -15,7 +15,7 @@ from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import with_base
 from mlstream.streams.card_model import GeneratorCard
-from mlstream.streams.stream import Stream, StreamParts
+from mlstream.streams.stream import Index, Stream, StreamParts
 from mlstream.streams.tables._joined_features import join_rows
 
 
@@ -38,7 +38,8 @@ def reordered_tasks(stream: Stream, *, seed: int = 0) -> Stream:
     Raises
     ------
     ValueError
-        If an experience mixes tasks, visits are not equally many, or drifts are on the card: they belong to the order.
+        If an experience mixes tasks, visits are not equally many, a task is there to pre-train on, or drifts are on the
+        card: they belong to the order.
 
     Examples
     --------
@@ -47,7 +48,7 @@ def reordered_tasks(stream: Stream, *, seed: int = 0) -> Stream:
     >>> [int(part.task_ids[0]) for part in reordered_tasks(stream, seed=2)]
     [0, 3, 1, 2, 0, 3, 1, 2]
     """
-    visits = _visits(stream)
+    visits = list_visits(stream)
     tasks = sorted(set(visits))
     moved = generator_for(Purpose.ORDER, require_seed(seed)).permutation(tasks).tolist()
     place_of = dict(zip(tasks, moved, strict=True))
@@ -76,12 +77,12 @@ def resplit_rows(stream: Stream, *, seed: int = 0) -> Stream:
     Raises
     ------
     ValueError
-        If a row is in the stream more than once (it could be learnt and evaluated), a task has several label masks, or
-        learning rows hide labels that they would show in an evaluation set.
+        If a row is in the stream more than once (it could be learnt and evaluated), a task has several label masks,
+        learning rows hide labels that they would show in an evaluation set, or an incremental drift is on the card.
     """
+    require_resplittable(stream)
     parts: tuple[Any, ...] = (*stream.experiences, *stream.evaluation_sets)
-    row_ids = np.concatenate([part.row_ids for part in parts])
-    _require_resplittable(stream, len(row_ids) - len(np.unique(row_ids)))
+    row_ids = _row_ids(stream)
     task_ids = np.concatenate(
         [*(part.task_ids for part in stream), *(np.full(len(part), part.task_id) for part in stream.evaluation_sets)]
     )
@@ -101,36 +102,49 @@ def resplit_rows(stream: Stream, *, seed: int = 0) -> Stream:
     return _with_card(stream, again, describe_call(resplit_rows, {"seed": seed}), "Rows of each task are split again.")
 
 
-def _visits(stream: Stream) -> list[int]:
-    present = stream.order
+def list_visits(stream: Stream) -> list[int]:
+    """List the task of each experience; raise a ValueError if tasks cannot change places."""
+    present, card = stream.order, stream.card
     if (present.sum(axis=1) != 1).any():
-        raise ValueError(f"Every experience must hold one task to be moved. Got a mixture in {stream.card.name!r}.")
+        raise ValueError(f"Every experience must hold one task to be moved. Got a mixture in {card.name!r}.")
     visits: list[int] = present.argmax(axis=1).tolist()
     counts = Counter(visits)
     if len(set(counts.values())) > 1:
         raise ValueError(f"Every task must be visited equally often to change places. Got {dict(counts)}.")
-    if stream.card.drifts:
-        raise ValueError(f"A stream must have no drifts on its card to be reordered. Got {len(stream.card.drifts)}.")
+    if "pre-training" in (card.scenario.task_roles or ()):
+        raise ValueError(f"A stream must have no task to pre-train on to be reordered. Got one in {card.name!r}.")
+    if card.drifts:
+        raise ValueError(f"A stream must have no drifts on its card to be reordered. Got {len(card.drifts)}.")
     return visits
 
 
-def _require_resplittable(stream: Stream, n_repeated: int) -> None:
-    if n_repeated:
+def require_resplittable(stream: Stream) -> None:
+    """Raise a ValueError if the rows of a stream cannot be split again."""
+    card, row_ids = stream.card, _row_ids(stream)
+    if n_repeated := len(row_ids) - len(np.unique(row_ids)):
         raise ValueError(
             f"Every row must be in a stream once to be split again: a repeated one could be learnt and evaluated. "
-            f"Got {n_repeated} repetitions in {stream.card.name!r}."
+            f"Got {n_repeated} repetitions in {card.name!r}."
+        )
+    if any(drift.pattern == "incremental" for drift in card.drifts):
+        raise ValueError(
+            f"A stream must have no incremental drift on its card for its rows to be split again: they would leave the "
+            f"window of the drift. Got one in {card.name!r}."
         )
     signatures = np.array([task.signature for task in stream.tasks])
     if any((np.broadcast_to(part.label_mask, part.Y.shape) != signatures[part.task_ids]).any() for part in stream):
         raise ValueError(
-            f"The label mask of each row must be its task's signature to be split again. Got others in "
-            f"{stream.card.name!r}."
+            f"The label mask of each row must be its task's signature to be split again. Got others in {card.name!r}."
         )
-    if stream.card.scenario.shared_rows == "mask" and not signatures.any(axis=0).all():
+    if card.scenario.shared_rows == "mask" and not signatures.any(axis=0).all():
         raise ValueError(
             f"Every label must be in a task's signature for rows to be split again: learning rows hide the others. "
-            f"Got {stream.card.name!r}; make it with shared_rows='drop', or list all labels."
+            f"Got {card.name!r}; make it with shared_rows='drop', or list all labels."
         )
+
+
+def _row_ids(stream: Stream) -> Index:
+    return np.concatenate([part.row_ids for parts in (stream.experiences, stream.evaluation_sets) for part in parts])
 
 
 def _with_card(stream: Stream, parts: StreamParts, call: GeneratorCard, what: str) -> Stream:

@@ -39,6 +39,22 @@ def test_seeds_are_averaged_first_and_a_stream_counts_once():
     assert np.allclose(found.ranks, stats.rankdata(-TABLE, axis=1).mean(axis=0))
 
 
+def test_seeds_that_vary_streams_in_different_ways_are_the_same_blocks():
+    plain = runs_of(TABLE)
+    varied = [
+        run.model_copy(
+            update={
+                "order_seed": run.seed if run.stream != "s1" else None,
+                "split_seed": run.seed if run.stream != "s2" else None,
+            }
+        )
+        for run in plain
+    ]
+    found, expected = (compare(group_runs(runs), "acc") for runs in (varied, plain))
+    assert (found.streams, found.strategies, found.left_out) == (tuple(STREAMS), tuple(STRATEGIES), ())
+    assert (found.scores.tolist(), found.pairs) == (expected.scores.tolist(), expected.pairs)
+
+
 def test_the_post_hoc_test_is_that_of_scikit_posthocs():
     posthocs = pytest.importorskip("scikit_posthocs")
     expected = np.asarray(posthocs.posthoc_nemenyi_friedman(TABLE))

@@ -32,6 +32,7 @@ def test_everything_can_be_said(tmp_path):
     text = """
 streams = ["a.npz", "yeast-tasks"]
 seeds = [3, 4]
+vary = false
 orders = [0, 1]
 splits = [2]
 n_configurations = 2
@@ -79,6 +80,7 @@ grid = [{ step = [0.1, 0.2] }]
     assert learners["searched"].draw(0) == Search(Online(), {"step": [0.1, 0.2]}, 2).draw(0)
     assert read.options == {
         "seeds": [3, 4],
+        "vary": False,
         "orders": [0, 1],
         "splits": [2],
         "n_configurations": 2,
@@ -161,6 +163,10 @@ def test_a_file_that_makes_no_sense_is_refused(tmp_path):
                 ),
                 ('strategies = ["NN"]\nlabel_space = "tsk"', "'task', 'seen' or 'all'"),
                 ('strategies = ["NN"]\nobjective = "frug"', "objective must be .*'frug_kwh' or 'frug_kj'"),
+                (
+                    'strategies = ["NN"]\nvary = true\nsplits = [1]',
+                    "vary must be left out where orders or splits is given: each seed sets both. Got vary and splits",
+                ),
                 ('strategies = ["NN"]\ntime_cap_s = 0', "time_cap_s must be a positive number"),
                 ("strategies = NN", "must be TOML. Got this: .*line 2"),
                 ("kind = ['detect']", r"kind must be 'evaluate' or 'detect'. Got \['detect'\] instead"),

@@ -1,16 +1,28 @@
 """A campaign knows its runs before anything is run."""
 
+from itertools import pairwise
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mlstream.campaign.campaign import run_campaign
 from mlstream.campaign.planning import name_apart, plan_jobs
 from mlstream.campaign.search import Search
 from mlstream.cards.terms import with_terms
+from mlstream.evaluation.evaluate import evaluate
 from mlstream.evaluation.settings import CampaignOptions, Settings
-from mlstream.records.run_record import load_cards
+from mlstream.generators import drifting_stream, duplicated_rows, multiplier_stream, reordered_tasks, resplit_rows
+from mlstream.records.paths import Repetition
+from mlstream.records.run_record import load_cards, load_runs
 from tests.mlstream.evaluation.streams import Online, make_stream
 
 STREAM = make_stream()
+TASKS = multiplier_stream("rand", seed=1, n_rows=40, name="tasks")
+# A row that is learnt twice could be learnt and evaluated.
+REPEATED = duplicated_rows(TASKS, rate=0.5)
+DRIFTING = drifting_stream("hyperplane", n_rows=40)
+INCREMENTAL = drifting_stream("hyperplane", n_rows=100, window=20, pattern="incremental")
 
 
 def plan(tmp_path, strategies=None, streams=(STREAM,), seeds=(0,), **options):
@@ -117,3 +129,99 @@ def test_a_campaign_on_two_streams_of_one_table_records_both_under_their_names(t
     assert run_campaign({"online": Online()}, streams, [0], tmp_path, energy="none") == records
     with pytest.raises(ValueError, match="must be the record of the requested run: use another folder"):
         run_campaign({"online": Online()}, streams[::-1], [0], tmp_path, energy="none")
+
+
+@given(seeds=st.lists(st.integers(0, 2**32 - 1), min_size=2, max_size=3, unique=True))
+def test_all_strategies_of_a_seed_share_the_stream_that_it_orders_and_splits(tmp_path_factory, seeds):
+    folder = tmp_path_factory.mktemp("none")
+    options = CampaignOptions(seeds=tuple(seeds), vary=True)
+    jobs = plan_jobs({"a": Online(), "b": Online(0.1)}, [TASKS], folder, options, Settings())
+    assert [job.repetition for job in jobs] == 2 * [Repetition(seed, seed, seed) for seed in seeds]
+    for seed, first, second in zip(seeds, jobs[: len(seeds)], jobs[len(seeds) :], strict=True):
+        # Made once for both.
+        assert first.stream is second.stream
+        by_hand = resplit_rows(reordered_tasks(TASKS, seed=seed), seed=seed)
+        assert first.stream.card.data_sha256 == by_hand.card.data_sha256
+    hashes = sorted(job.stream.card.data_sha256 for job in jobs[: len(seeds)])
+    assert all(one != other for one, other in pairwise(hashes))
+
+
+def run(folder, streams=(TASKS,), seeds=(0,), strategies=("a",), **options):
+    learners = {name: Online() for name in strategies}
+    return run_campaign(learners, streams, seeds, folder, energy="none", **options)
+
+
+def test_a_varied_run_is_that_of_the_stream_made_by_hand(tmp_path):
+    (record,) = run(tmp_path, seeds=(3,), vary=True)
+    assert record.repetition == Repetition(3, 3, 3)
+    by_hand = resplit_rows(reordered_tasks(TASKS, seed=3), seed=3)
+    alone = evaluate(Online(), by_hand, seed=3, energy="none")
+    assert (record.stream, record.stream_sha256) == ("tasks", alone.stream_sha256)
+    assert (record.order, record.scores, record.R) == (alone.order, alone.scores, alone.R)
+
+
+@pytest.mark.parametrize(
+    ("stream", "seeds", "message"),
+    [
+        (REPEATED, (4, None), r"On tasks-duplicated-rows, seeds vary the order of tasks only\. Every row must be"),
+        (DRIFTING, (None, 4), r"On drifting-hyperplane, seeds vary the split of rows only\. A stream must have no"),
+        (STREAM, (None, 4), r"On tiny, seeds vary the split of rows only\. Every experience must hold one"),
+        (make_stream(((0,), (1,), (0,)), (9, 9, 9)), (None, 4), r"the split of rows.*Got \{0: 2, 1: 1\}"),
+        (make_stream(((0,), (0,)), (9, 9)), (None, 4), r"the split of rows only\. A stream must visit several"),
+    ],
+)
+def test_a_stream_that_can_be_repeated_in_one_way_varies_in_it_alone_with_a_warning(tmp_path, stream, seeds, message):
+    with pytest.warns(UserWarning, match=message) as warned:
+        (record,) = run(tmp_path, (stream,), (4,), vary=True)
+    assert [one.filename for one in warned] == [__file__]
+    assert (record.order_seed, record.split_seed) == seeds
+
+
+def test_a_stream_that_cannot_be_repeated_at_all_is_refused_before_anything_is_made(tmp_path):
+    folder = tmp_path / "none"
+    with pytest.raises(ValueError, match=r"vary \(--vary\) must .*run drifting-hyperplane in a campaign without it"):
+        run(folder, (TASKS, INCREMENTAL), vary=True)
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ({"vary": True}, {"vary": True, "seeds": (0, 1), "strategies": ("a", "b")}),
+        ({"vary": True}, {"orders": (0,), "splits": (0,)}),
+        ({}, {"orders": (0, 1)}),
+        ({"orders": (0, 1)}, {}),
+    ],
+)
+def test_a_campaign_goes_on_with_more_seeds_strategies_and_repetitions(tmp_path, first, then):
+    recorded = run(tmp_path, **first)
+    more = run(tmp_path, **then)
+    assert len(load_runs(tmp_path)) == len({str(record) for record in (*recorded, *more)})
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "message"),
+    [
+        ({}, {"vary": True}, r"hold no runs on tasks without vary \(--vary\): .*, or leave vary out.*a-seed0.json"),
+        ({"orders": (1,)}, {"vary": True}, r"without vary.*a-seed0-order1.json"),
+        (
+            {"vary": True},
+            {},
+            r"hold no runs on tasks with vary \(--vary\): .*, or add vary.*a-seed0-order0-split0.json",
+        ),
+    ],
+)
+def test_one_folder_does_not_mix_runs_whose_seeds_vary_the_stream_with_others(tmp_path, first, then, message):
+    run(tmp_path, **first)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    with pytest.raises(ValueError, match=message):
+        run(tmp_path, seeds=(0, 1), **then)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+    # Another stream has other means.
+    assert len(run(tmp_path, (STREAM,), **({} if then else {"splits": (0,)}))) == 1
+
+
+@pytest.mark.parametrize("others", [{"orders": (1,)}, {"splits": (1,)}])
+def test_seeds_that_vary_the_stream_and_orders_or_splits_exclude_each_other(tmp_path, others):
+    with pytest.raises(ValueError, match=r"vary must be left out where orders or splits is given.* Got vary and "):
+        run(tmp_path, vary=True, **others)

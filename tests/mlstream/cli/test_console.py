@@ -64,17 +64,37 @@ def test_a_suggestion_is_shown_with_what_it_was_chosen_from(capsys):
     assert shown[-1] == ["Suggested:", "3", "tasks."]
 
 
+def means_in(shown):
+    """Return the words of each line below the heading of the means."""
+    return [line.split() for line in shown.partition("with standard deviations where they differ:\n")[2].splitlines()]
+
+
 def test_repeated_runs_have_means_over_seeds(capsys):
     scores = make_run().scores
     runs = [make_run("a", seed, scores=scores | {"acc": acc}) for seed, acc in enumerate((0.25, 0.75))]
     show_results([*runs, make_run("b", scores=scores | {"acc": None})])
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    means = lines[lines.index(["Means", "over", "runs,", "with", "standard", "deviations:"]) + 1 :]
+    means = means_in(capsys.readouterr().out)
     place = means[0].index("acc")
     # Twice the distance to the mean, squared, over one degree of freedom: 0.125.
     assert "0.500 ± 0.354" in " ".join(means[1])
     assert means[2][means[0].index("runs")] == "1"
     assert "-" in means[2][place:]
+
+
+def test_runs_that_are_all_the_same_have_no_spread_and_one_line_says_why(capsys):
+    same = [make_run("mean", seed, scores={"acc": 0.1 + 0.2, "bwt": -0.25}) for seed in range(3)]
+    near = [make_run("NN", seed, scores={"acc": 0.5 + 1e-5 * seed}) for seed in range(3)]
+    show_results([*same, *near])
+    shown = capsys.readouterr().out
+    _, first, second, *notes = means_in(shown)
+    assert first[1:6] == ["mean", "defaults", "3", "-", "0.300"]
+    assert "-0.250" in first
+    assert second[5:8] == ["0.500", "±", "<0.001"]
+    assert "0.000" not in shown
+    assert " ".join(notes[0]).startswith(
+        "Runs of mean have the same scores where only their seed differs: this learner"
+    )
+    assert len(notes) == 1
 
 
 def test_runs_that_are_not_repeated_have_no_means(capsys):

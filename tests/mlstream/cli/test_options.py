@@ -171,6 +171,7 @@ def test_a_search_is_made_only_on_demand_and_tables_say_so(tmp_path):
         (("--seeds", "-1"), "each of --seeds must be a whole number from 0 to 2**32 - 1. Got -1"),
         (("--metrics", "lrpa"), "Got 'lrpa' instead; did you mean 'lrap'?"),
         (("--metrics", "lrap,lrap"), "--metrics must hold each name once. Got ['lrap', 'lrap'] instead."),
+        (("--vary", "--orders", "1"), "--vary must be left out where --orders or --splits is given"),
         (("--splits", "x"), "--splits must be whole numbers split by commas. Got 'x'"),
     ],
 )

@@ -37,6 +37,37 @@ def test_the_first_line_comes_before_anything_slow(tiny, tmp_path, monkeypatch, 
     assert capsys.readouterr().err == "Error: here\n"
 
 
+@pytest.mark.filterwarnings("default:On tiny, seeds vary:UserWarning")
+def test_seeds_vary_what_they_can_with_a_warning_and_a_folder_does_not_mix(tiny, tmp_path, monkeypatch, capsys):
+    typed = [
+        "mlstream",
+        "run",
+        str(tiny),
+        "-s",
+        "mean",
+        "-o",
+        str(tmp_path / "out"),
+        "--energy",
+        "none",
+        "--seeds",
+        "0,1",
+    ]
+    ends = []
+    for more in (["--vary"], []):
+        monkeypatch.setattr("sys.argv", [*typed, *more])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        ends.append((ended.value.code, capsys.readouterr()))
+    (code, shown), (refused, then) = ends
+    assert (code, refused) == (0, 1)
+    assert shown.err.startswith(
+        "Warning: On tiny, seeds vary the split of rows only. Every experience must hold one task"
+    )
+    assert "mean on tiny, seed 1, split 1: done" in shown.out
+    assert then.err.startswith(f"Error: {tmp_path / 'out'} must hold no runs on tiny with vary (--vary)")
+    assert {path.name for path in tmp_path.glob("out/runs/tiny/*")} == {f"mean-seed{n}-split{n}.json" for n in (0, 1)}
+
+
 def test_times_say_where_cpu_time_went(tiny, tmp_path):
     options = ("-s", "mean,last_class", "-o", tmp_path / "out", "--energy", "none", "--times")
     lines = invoke("run", tiny, *options).output.splitlines()

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from mlstream.records.paths import Repetition, file_name, remove_leftovers, run_path, selection_path
+from mlstream.records.paths import (
+    Repetition,
+    file_name,
+    list_repetitions,
+    remove_leftovers,
+    run_path,
+    selection_path,
+)
 
 HOSTILE = [
     "..",
@@ -68,6 +75,17 @@ def test_a_name_of_a_file_is_safe_everywhere(name):
 def test_different_names_have_different_files(one, other):
     assume(one != other)
     assert file_name(one) != file_name(other)
+
+
+@given(NAMES, st.lists(st.tuples(NAMES, REPETITIONS), max_size=3))
+@example("s", [("a-seed1-order2", Repetition(3)), ("a-seed1", Repetition(0, 2, 4)), ("a", Repetition(1, None, 5))])
+def test_names_of_files_say_the_repetitions(tmp_path_factory, stream, runs):
+    folder = tmp_path_factory.mktemp("runs")
+    written = {run_path(folder, stream, strategy, repetition): repetition for strategy, repetition in runs}
+    for path in written:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert list_repetitions(folder, stream) == written
 
 
 @given(st.tuples(NAMES, NAMES, REPETITIONS), st.tuples(NAMES, NAMES, REPETITIONS))

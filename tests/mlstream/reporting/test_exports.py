@@ -60,6 +60,18 @@ def test_latex_is_a_tabular_of_booktabs_with_nothing_unescaped():
     assert text.count("&") == (len(TABLE.columns) - 1) * (len(TABLE.rows) + 1)
 
 
+def test_a_note_stands_below_a_table_in_every_format_that_shows_spreads():
+    table = Table((Heading("a"),), ((Cell("0.5 ± <0.001", 0.5),),), note="Runs of NN_TL: --vary.")
+    assert to_markdown(table).splitlines()[2:] == [r"| 0.5 ± \<0.001 |", "", "Runs of NN_TL: --vary."]
+    assert to_latex(table).splitlines()[-4:] == [
+        r"0.5 $\pm$ \textless{}0.001 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"% Runs of NN\_TL: -{}-vary.",
+    ]
+    assert to_csv(table) == "a\n0.5\n"
+
+
 # Each name, and what the table holds: a carriage return is a blank, and what begins a formula has an apostrophe.
 FORMULAS = {
     "x\r=1": "x =1",

@@ -60,6 +60,55 @@ def test_seeds_caps_and_unfinished_runs_are_stated():
     assert "limited" not in one
 
 
+def varied(seed, stream="yeast", parts=("order", "split"), strategy="NN"):
+    """Record a run whose seed is also that of the order of tasks, of the split of rows, or of both."""
+    return make_run(strategy, seed, stream, **{f"{part}_seed": seed for part in parts})
+
+
+def test_seeds_that_set_order_and_split_are_stated_once():
+    text = methods_of(*(varied(seed) for seed in (0, 1, 2)))["Protocol"]
+    assert (
+        "Runs were made with seeds 0, 1 and 2 of the learner; scores are means, with the standard deviation where they "
+        "differ. For all strategies alike, each seed also set the order of tasks and the split of rows. The time"
+        in text
+    )
+    assert text.count("seed") == 2
+    one = methods_of(varied(4, parts=("order",)))["Protocol"]
+    assert "seed 4 of the learner. For all strategies alike, each seed also set the order of tasks. The time" in one
+
+
+def test_streams_on_which_seeds_set_other_things_are_named():
+    runs = [
+        run for seed in (0, 1) for run in (varied(seed, "a"), varied(seed, "b", ("order",)), make_run("NN", seed, "c"))
+    ]
+    text = methods_of(*runs)["Protocol"]
+    for what in ("the order of tasks and the split of rows on a", "the order of tasks on b", "nothing on c"):
+        assert f"For all strategies alike, each seed also set {what}." in text
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        # All combinations of a seed and two orders; and plain seeds, then orders, in one folder.
+        [make_run("NN", 0, order_seed=order) for order in (0, 1)],
+        [make_run("NN", 0), make_run("NN", 1), make_run("NN", 0, order_seed=0)],
+        [varied(0), varied(1, parts=("order",))],
+    ],
+)
+def test_seeds_of_orders_and_splits_are_listed_unless_one_seed_sets_all(runs):
+    text = methods_of(*runs)["Protocol"]
+    assert " of the order of tasks" in text
+    assert "each seed" not in text
+
+
+def test_learners_that_draw_nothing_at_random_are_named_where_only_their_seed_varied():
+    scores = {"acc": 0.5}
+    runs = [make_run(name, seed, scores=scores) for name in ("1NN", "mean") for seed in (0, 1)]
+    text = methods_of(*runs, make_run("NN", 0), make_run("NN", 1))["Protocol"]
+    assert "The seed alone changed no score of 1NN and mean: nothing is drawn at random there." in text
+    assert "changed no score" not in methods_of(varied(0), varied(1))["Protocol"]
+
+
 def test_strategies_are_stated_with_class_tuning_and_view_of_the_task():
     trials = [Trial(parameters={"step": step}, status="done", ba_macro=0.5) for step in (0.1, 0.2)]
     runs = [

@@ -1,3 +1,5 @@
+import pytest
+
 from mlstream.analysis.groups import group_runs
 from mlstream.records.selection_record import Selection, Trial
 from mlstream.reporting.page import describe
@@ -56,6 +58,24 @@ def test_recorded_settings_list_all_that_differs():
     assert dict(content["versions"]) == {"numpy": "2.4, 2.5", "river": "0.26"}
 
 
+@pytest.mark.parametrize(
+    ("runs", "facts"),
+    [
+        (
+            [make_run("NN", seed, order_seed=seed, split_seed=seed) for seed in (0, 1)],
+            {"Seeds of learners": "0, 1", "Each seed also sets": "the order of tasks and the split of rows"},
+        ),
+        (
+            [make_run("NN", 0, order_seed=order) for order in (0, 1)],
+            {"Seeds of learners": "0", "Seeds of orders of tasks": "0, 1", "Seeds of splits of rows": ""},
+        ),
+    ],
+)
+def test_seeds_are_listed_once_where_each_sets_order_and_split(runs, facts):
+    recorded = dict(describe_runs(*runs)["recorded"])
+    assert {name: value for name, value in recorded.items() if "eed" in name} == facts
+
+
 def notices_of(*runs):
     (stream,) = describe_runs(*runs)["streams"]
     return stream.notices
@@ -91,3 +111,23 @@ def test_a_search_on_one_stream_is_listed_without_a_table_of_one_row():
     trials = [Trial(parameters={"step": step}, status="done", ba_macro=0.5) for step in (0.1, 0.2)]
     (part,) = describe_runs(make_run("NN", selection=Selection(trials=trials, chosen=0)), make_run("1NN"))["strategies"]
     assert (part.name, part.table, len(part.trials.rows)) == ("NN", None, 2)
+
+
+def test_a_stream_says_which_of_several_orders_its_curves_are_of():
+    first, other = make_run("NN", 0), make_run("NN", 1, order=[[task] for task in (0, 1, 2, 3) * 2])
+    (same,) = describe_runs(first, make_run("NN", 1))["streams"]
+    (varied,) = describe_runs(first, other)["streams"]
+    assert (same.orders, varied.orders) == (
+        "",
+        "Runs visit the tasks in 2 orders; shown are those in the order of the first.",
+    )
+
+
+def test_a_point_without_a_spread_has_no_bar():
+    runs = [
+        make_run(name, seed, scores={"acc": 0.5 + 0.1 * seed * (name == "NN")})
+        for name in ("NN", "1NN")
+        for seed in (0, 1)
+    ]
+    traces = describe_runs(*runs)["pareto"].chart.views[0].data
+    assert {one["name"]: one["error_y"]["visible"] for one in traces if "error_y" in one} == {"NN": True, "1NN": False}

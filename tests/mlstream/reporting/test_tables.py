@@ -2,7 +2,12 @@ import csv
 import io
 import statistics
 
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
 from mlstream.analysis.groups import group_runs
+from mlstream.reporting.strategy_tables import strategy_table
 from mlstream.reporting.tables import format_score, overview_table, score_table, scores_csv
 from tests.mlstream.records.run_records import make_capped, make_failed, make_run
 
@@ -146,6 +151,20 @@ def test_negative_scores_have_a_minus_sign_and_zero_has_none():
     assert format_score(float("nan")) == "n/a"
 
 
+@given(st.floats(-2, 2), st.floats(0, 2) | st.none(), st.integers(0, 4))
+@example(0.5, 0.0005, 3)
+@example(0.5, 0.0004999, 3)
+@example(-0.0001, 5e-324, 3)
+def test_a_spread_is_shown_where_it_is_above_zero_and_never_as_zero(mean, deviation, digits):
+    shown, has_spread, spread = format_score(mean, deviation, form=f".{digits}f", minus="-").partition(" ± ")
+    assert float(shown) == round(mean, digits)
+    assert bool(has_spread) == bool(deviation)
+    if deviation and round(deviation, digits):
+        assert float(spread) == round(deviation, digits)
+    elif deviation:
+        assert (spread[0], float(spread[1:])) == ("<", 10**-digits)
+
+
 def test_one_value_over_seeds_has_no_spread_and_is_called_deterministic():
     alike = [
         make_run("NN", seed, scores={"acc": 0.1 + 0.2, "frug_kwh": 0.1 * seed, "frug_kj": -seed}) for seed in (0, 1, 2)
@@ -163,9 +182,19 @@ def test_one_value_over_seeds_has_no_spread_and_is_called_deterministic():
         "NN_TL": "3 done",
         "1NN": "1 done",
     }
+    assert table.note.startswith("Runs of NN have the same scores where only their seed differs: this learner draws")
+
+
+@pytest.mark.parametrize("strategy", ["NN", "1NN"])
+def test_tables_over_streams_say_why_runs_are_the_same(strategy):
+    runs = [make_run(name, seed, scores={"acc": 0.5}) for name in ("NN", "1NN") for seed in (0, 1)]
+    streams = group_runs([*runs, make_run("NN", 0, "other"), make_run("1NN", 0, "other")])
+    assert overview_table(streams, "acc").note.startswith("Runs of NN and 1NN have the same scores where")
+    assert strategy_table(streams, strategy).note.startswith(f"Runs of {strategy} have the same scores where")
 
 
 def test_other_orders_of_tasks_are_other_data_and_call_nothing_deterministic():
     runs = [make_run("NN", 0, scores={"acc": 0.5}, order_seed=seed) for seed in (0, 1)]
     table = score_table(group_runs(runs)["yeast"])
     assert column(table, "Runs")["NN"].text == "2 done"
+    assert (column(table, "ACC")["NN"].text, table.note) == ("0.500", "")

@@ -24,6 +24,8 @@ PARTLY_LISTED = scenario_stream(
     make_table(np.tile([[1, 0, 1], [0, 1, 0]], (10, 1))), "class-incremental", label_lists=[["y0"], ["y1"]], n_tasks=2
 )
 
+INCREMENTAL = drifting_stream("hyperplane", n_rows=100, window=20, pattern="incremental")
+
 
 def rows_by_task(stream):
     """Collect (features, labels) of each task, wherever they are."""
@@ -39,6 +41,12 @@ def rows_by_task(stream):
 def with_narrow_masks(stream):
     parts = tuple(replace(part, label_mask=np.zeros_like(part.label_mask)) for part in stream)
     return Stream(StreamParts(stream.tasks, parts, stream.evaluation_sets), stream.card)
+
+
+def pre_training(stream):
+    roles = ["pre-training", *["downstream"] * (stream.n_tasks - 1)]
+    scenario = stream.card.scenario.model_copy(update={"task_roles": roles})
+    return stream.with_card(stream.card.model_copy(update={"scenario": scenario}))
 
 
 def shape(stream):
@@ -91,6 +99,8 @@ def test_the_same_seed_gives_the_same_stream_and_another_one_another(repeat):
         (lambda: reordered_tasks(make_stream()), "must hold one task to be moved. Got a mixture in 'tiny'"),
         (lambda: reordered_tasks(make_stream(((0,), (1,), (0,)), (9, 9, 9))), r"equally often .*Got \{0: 2, 1: 1\}"),
         (lambda: reordered_tasks(drifting_stream("hyperplane", seed=1)), "no drifts"),
+        (lambda: reordered_tasks(pre_training(BASE)), "no task to pre-train on"),
+        (lambda: resplit_rows(INCREMENTAL), "no incremental drift on its card"),
         (lambda: resplit_rows(duplicated_rows(BASE, rate=0.5)), "repetitions in"),
         (lambda: resplit_rows(with_narrow_masks(BASE)), "label mask of each row"),
         (lambda: resplit_rows(PARTLY_LISTED), r"Every label must be in a task's signature .*shared_rows='drop'"),

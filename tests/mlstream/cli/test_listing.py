@@ -8,7 +8,7 @@ import mlstream
 from estimators.detectors import DETECTORS
 from estimators.strategies import STRATEGIES
 from mlstream.cli.options import parse_detectors, parse_strategies
-from mlstream.publishing.presets import list_presets
+from mlstream.publishing.presets import PRESETS
 from tests.mlstream.cli.commands import invoke
 
 
@@ -56,8 +56,8 @@ def test_detectors_are_names_or_calls_split_by_commas_or_options():
 
 def test_streams_are_listed_one_a_line_with_their_size_and_what_they_are():
     lines = invoke("streams").output.splitlines()[1:]
-    assert [line.split()[0] for line in lines] == list(list_presets())
-    assert lines[0].split()[:6] == ["yeast-tasks", "1,691", "103", "14", "4", "8"]
+    listed = [[name, f"{preset.n_rows:,}", *map(str, preset[4:])] for name, preset in PRESETS.items()]
+    assert [line.split()[:6] for line in lines] == listed
     assert all(line.rstrip().endswith(".") and len(line.split()) > 10 for line in lines)
 
 

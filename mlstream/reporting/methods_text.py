@@ -108,19 +108,19 @@ def _protocol(runs: Sequence[RunResult]) -> str:
 
 def _repetitions(runs: Sequence[RunResult]) -> str:
     ways = seed_ways(runs)
-    kinds: list[tuple[str, set[int | None]]] = [("of the learner", {run.seed for run in runs})]
+    kinds = [("of the learner", {run.seed for run in runs})]
     if not ways:
         kinds += [
-            ("of the order of tasks", {run.order_seed for run in runs} - {None}),
-            ("of the split of rows", {run.split_seed for run in runs} - {None}),
+            ("of the order of tasks", {run.order_seed for run in runs if run.order_seed is not None}),
+            ("of the split of rows", {run.split_seed for run in runs if run.split_seed is not None}),
         ]
-    parts = [f"{describe_seeds(sorted(seeds, key=str))} {what}" for what, seeds in kinds if seeds]
+    parts = [f"{describe_seeds(sorted(seeds))} {what}" for what, seeds in kinds if seeds]
     repeated = any(len(seeds) > 1 for _, seeds in kinds)
     means = "; scores are means, with the standard deviation where they differ" if repeated else ""
     return f"Runs were made with {join_words(parts)}{means}.{_seeds_set(ways)}{_seeds_without_effect(runs)}"
 
 
-def describe_seeds(seeds: Sequence[int | None]) -> str:
+def describe_seeds(seeds: Sequence[int]) -> str:
     """Write seeds in words: "seed 0", or "seeds 0 and 1"."""
     return f"seed{'s' if len(seeds) > 1 else ''} {join_words(map(str, seeds))}"
 

@@ -51,9 +51,9 @@ def test_streams_with_other_label_spaces_are_named():
 
 
 def test_seeds_caps_and_unfinished_runs_are_stated():
-    text = methods_of(make_run("NN", 0), make_run("NN", 3), make_capped("BR_HT", 0))["Protocol"]
-    assert "Runs were made with seeds 0 and 3 of the learner; scores are means" in text
-    assert "1 of 3 runs did not finish. The time of a run was limited to 10800 s." in text
+    text = methods_of(make_run("NN", 0), make_run("NN", 10), make_run("NN", 3), make_capped("BR_HT", 0))["Protocol"]
+    assert "Runs were made with seeds 0, 3 and 10 of the learner; scores are means" in text
+    assert "1 of 4 runs did not finish. The time of a run was limited to 10800 s." in text
     one = methods_of(make_run("NN", 7, order_seed=1, split_seed=2, settings={}))["Protocol"]
     assert "with seed 7 of the learner, seed 1 of the order of tasks and seed 2 of the split of rows." in one
     assert "means" not in one

@@ -72,6 +72,7 @@ def suggest_n_tasks(dataset: TableLike, *, max_tasks: int = 10, seed: int = 0, n
 
     Examples
     --------
+    >>> import numpy as np
     >>> from mlstream import Dataset
     >>> Y = np.array([[1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 1], [0, 0, 0, 1]] * 9, dtype=np.uint8)
     >>> table = Dataset(np.zeros((36, 1)), Y, ("x",), ("k", "l", "m", "n"), name="toy")

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from mlstream.data.datasets import load_dataset
+from mlstream.generators.from_tables import spherical_kmeans as module
 from mlstream.generators.from_tables.spherical_kmeans import published_spherical_kmeans, spherical_kmeans, tf_idf
 from tests.mlstream.generators.tables import read_labels
 
@@ -151,6 +152,26 @@ def test_lengths_of_rows_do_not_matter(Y, seed):
     np.testing.assert_array_equal(
         spherical_kmeans(Y, 3, seed=seed).assignment, spherical_kmeans(scaled, 3, seed=seed).assignment
     )
+
+
+def test_one_start_only_is_followed_to_its_last_small_gain(monkeypatch):
+    n_steps, find_moves = [0], module._find_moves
+
+    def count_steps(*args):
+        n_steps[0] += 1
+        return find_moves(*args)
+
+    monkeypatch.setattr(module, "_find_moves", count_steps)
+    Y = np.random.default_rng(0).random((5000, 40)) < 0.5  # without clusters, steps grow with the number of rows
+    found = spherical_kmeans(Y, 8, seed=0)
+    assert n_steps[0] < 1200
+    rows = Y / np.linalg.norm(Y, axis=1, keepdims=True)
+    sums = np.array([rows[found.assignment == cluster].sum(axis=0) for cluster in range(8)])
+    gain = np.linalg.norm(sums[:, np.newaxis] + rows, axis=2) - np.linalg.norm(sums, axis=1)[:, np.newaxis]
+    own = sums[found.assignment]
+    lost = np.linalg.norm(own, axis=1) - np.linalg.norm(own - rows, axis=1)
+    gain[found.assignment, np.arange(5000)] = 0
+    assert (gain.max(axis=0) <= lost + 1e-7).all()
 
 
 def test_well_separated_directions_are_found():

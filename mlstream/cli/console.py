@@ -142,18 +142,12 @@ def show_diagnosis(diagnosis: Diagnosis) -> None:
 def show_suggestion(suggestion: Suggestion) -> None:
     """Print the measures of each number of tasks, and the suggested number."""
     table = make_table("tasks asked for", "made", "mean diversity", "largest")
-    made = dict(zip(suggestion.candidates, suggestion.n_made, strict=True))
-    for (n_tasks, n_made), diversity, largest in zip(
-        made.items(), suggestion.diversity, suggestion.largest, strict=True
-    ):
+    for n_tasks, n_made, diversity, largest in zip(*suggestion[1:], strict=True):
         table.add_row(str(n_tasks), str(n_made), f"{diversity:.3f}", f"{largest:.0%}")
     wide_console().print(table)
     print_line(f"Suggested: {suggestion.n_tasks} tasks.")
-    if made[suggestion.n_tasks] < suggestion.n_tasks:
-        print_line(
-            "Of every number, clusters with one label, or nearly one label set, are merged: `mlstream scenario` finds "
-            "tasks by other rules."
-        )
+    if suggestion.doubt:
+        print_line(f"{suggestion.doubt}: `mlstream scenario` finds tasks by other rules.")
 
 
 def _label_table(diagnosis: Diagnosis) -> Table:

@@ -33,6 +33,9 @@ def suggest_tasks(
     separator: SeparatorSign = None,
     max_tasks: Annotated[int, typer.Option(help="Maximum number of tasks to try.")] = 10,
     starts: Annotated[int, typer.Option(min=1, help="Random starts of the clustering; the best is kept.")] = 10,
+    evaluation: Annotated[
+        float, typer.Option(help="Share of each task's rows that `mlstream generate` will hold out.")
+    ] = 0.30,
     picture: Annotated[Path | None, file_option(help="File to draw into, replaced if there: .png, .svg.")] = None,
     seed: Seed = 0,
 ) -> None:
@@ -43,8 +46,10 @@ def suggest_tasks(
             raise ValueError(f"--picture must end in {', '.join(_PICTURES)}. Got {picture.name!r} instead.")
         require_new([picture], force=True)
     table = open_table(source, labels, missing, categories, separator)
-    with named_options({"max_tasks": "--max-tasks", "n_init": "--starts"}):
-        suggestion = generators.suggest_n_tasks(table, max_tasks=max_tasks, seed=seed, n_init=starts)
+    with named_options({"max_tasks": "--max-tasks", "n_init": "--starts", "evaluation_fraction": "--evaluation"}):
+        suggestion = generators.suggest_n_tasks(
+            table, max_tasks=max_tasks, seed=seed, n_init=starts, evaluation_fraction=evaluation
+        )
     console.show_suggestion(suggestion)
     if picture is not None:
         generators.draw_suggestion(suggestion, picture)

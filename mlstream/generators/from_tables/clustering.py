@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,8 @@ Variant = Literal["standard", "published"]
 
 # 1 / 0.1 is not below 10: quotients this near to a whole number are that number.
 _ROUNDING = 1e-9
+# Digits to which the directions of label vectors are compared.
+_DIGITS = 7
 
 
 def task_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
@@ -154,21 +156,25 @@ def cluster_label_sets(
     there are fewer distinct label sets than clusters.
     """
     require_count(n_tasks, "n_tasks")
-    cells = known(Y)
-    # Rows that differ in what is unknown have different vectors.
-    ids = label_set_ids(Y if cells is None else np.hstack([filled(Y), ~cells]).view(np.uint8))
-    _, first, count = np.unique(ids, return_index=True, return_counts=True)
-    if len(first) < n_tasks:
+    label_sets = _distinct_vectors(Y)
+    if (n_sets := _count_directions(label_sets.vectors)) < n_tasks:
+        known_by = "" if known(Y) is None else ", unknown labels taken for their frequencies,"
         raise ValueError(
             f"n_tasks must be at most the number of distinct label sets. "
-            f"Got {n_tasks} tasks for {len(first)} label set{'s' * (len(first) > 1)} in {len(Y)} labelled rows."
+            f"Got {n_tasks} tasks for {n_sets} label set{'s' * (n_sets > 1)}{known_by} in {len(Y)} labelled rows."
         )
     if variant == "published":
         return published_spherical_kmeans(expected_labels(Y), n_tasks, n_init=n_init).assignment
     # Rows with the same labels never part, so each label set is clustered once, weighted by its rows.
-    label_sets = sparse.csr_array(expected_labels(Y)[first])
-    found = spherical_kmeans(label_sets, n_tasks, seed=seed, n_init=n_init, sample_weight=count)
-    return found.assignment[ids]
+    found = spherical_kmeans(
+        sparse.csr_array(label_sets.vectors), n_tasks, seed=seed, n_init=n_init, sample_weight=label_sets.counts
+    )
+    return found.assignment[label_sets.ids]
+
+
+def greatest_n_tasks(Y: Indicator) -> int:
+    """Return the number of clusters above which `cluster_label_sets` refuses rows."""
+    return _count_directions(_distinct_vectors(Y).vectors)
 
 
 def group_label_sets(table: Dataset, rows: Index, assignment: Index, seed: int) -> Partition:
@@ -213,6 +219,30 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
         cluster = np.unique(cluster, return_inverse=True)[1]
         counts = _label_counts(Y, cluster)
     return cluster
+
+
+class _LabelSets(NamedTuple):
+    """The distinct label vectors of rows."""
+
+    vectors: npt.NDArray[np.generic]
+    ids: Index  # Vector of each row.
+    counts: Index  # Rows of each vector.
+
+
+def _distinct_vectors(Y: Indicator) -> _LabelSets:
+    cells = known(Y)
+    # Rows that differ in what is unknown have different vectors.
+    ids = label_set_ids(Y if cells is None else np.hstack([filled(Y), ~cells]).view(np.uint8))
+    _, first, counts = np.unique(ids, return_index=True, return_counts=True)
+    return _LabelSets(expected_labels(Y)[first], ids, counts)
+
+
+def _count_directions(vectors: npt.NDArray[np.generic]) -> int:
+    """Count the directions of label vectors, which differ unless some hold frequencies for unknown labels."""
+    if not np.issubdtype(vectors.dtype, np.floating):
+        return len(vectors)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return len(np.unique(unit.round(_DIGITS), axis=0))
 
 
 def _hardly_vary(present: npt.NDArray[np.float64], absent: npt.NDArray[np.float64], least_rows: int) -> Mask:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from mlstream.streams.card_model import StreamCard
 
-# A task with a larger share of all rows decides nearly every score.
+# A task with a larger share of all rows decides scores over the stream.
 LARGE_SHARE = 0.6
 _MANY_UNLABELLED = 0.5
 
@@ -44,11 +44,13 @@ def _doubt_sizes(card: StreamCard, n_tasks: int) -> Iterator[str]:
         found = "there is one task only" if len(tasks) == 1 else f"there are {len(tasks)} tasks"
         yield (
             f"{found} instead of {n_tasks}, since clusters with one label, or nearly one label set, were merged into "
-            f"others. `mlstream suggest-tasks` (suggest_n_tasks) compares numbers of tasks, and `mlstream scenario` "
-            f"(scenario_stream) finds tasks by other rules."
+            f"others. `mlstream suggest-tasks` (suggest_n_tasks), with the same --seed and --evaluation, compares "
+            f"numbers of tasks, and `mlstream scenario` (scenario_stream) finds tasks by other rules."
         )
     if len(tasks) > 1 and share > LARGE_SHARE:
+        rows = "all rows" if len(tasks) == len(roles) else "the rows after pre-training"
         yield (
-            f"{tasks[sizes.index(max(sizes))].name} has {share:.0%} of all rows, and decides nearly every score. "
-            f"`mlstream suggest-tasks` (suggest_n_tasks) shows the largest task for each number of tasks."
+            f"{tasks[sizes.index(max(sizes))].name} has {share:.0%} of {rows}, and decides scores over the stream. "
+            f"`mlstream suggest-tasks` (suggest_n_tasks) shows the largest task for each number of tasks, and "
+            f"`mlstream scenario` (scenario_stream) finds tasks by other rules."
         )

@@ -8,8 +8,13 @@ from statistics import mean
 from typing import NamedTuple
 
 from mlstream.data.in_memory import TableLike, as_dataset
-from mlstream.generators._checks import require_count, require_seed
-from mlstream.generators.from_tables.clustering import cluster_label_sets, least_rows, merge_single_label_clusters
+from mlstream.generators._checks import require_count
+from mlstream.generators.from_tables.clustering import (
+    cluster_label_sets,
+    greatest_n_tasks,
+    least_rows,
+    merge_single_label_clusters,
+)
 from mlstream.generators.from_tables.doubtful_tasks import LARGE_SHARE
 from mlstream.generators.schedule.visit_plan import VisitPlan
 from mlstream.plotting.matplotlib_parts import write_picture
@@ -41,8 +46,25 @@ class Suggestion(NamedTuple):
     diversity: tuple[float, ...]
     largest: tuple[float, ...]
 
+    @property
+    def doubt(self) -> str:
+        """What is wrong with the tasks of every number, that suggested included; empty if nothing is."""
+        place = self.candidates.index(self.n_tasks)
+        if self.n_made[place] < self.n_tasks:
+            return "Of every number, clusters with one label, or nearly one label set, are merged"
+        if (largest := self.largest[place]) > LARGE_SHARE:
+            return f"Of every number of which as many tasks are made, one has {largest:.0%} of the rows or more"
+        return ""
 
-def suggest_n_tasks(dataset: TableLike, *, max_tasks: int = 10, seed: int = 0, n_init: int = 10) -> Suggestion:
+
+def suggest_n_tasks(
+    dataset: TableLike,
+    *,
+    max_tasks: int = 10,
+    seed: int = 0,
+    n_init: int = 10,
+    evaluation_fraction: float = 0.30,
+) -> Suggestion:
     """Suggest the number of tasks for `task_stream`.
 
     Parameters
@@ -57,6 +79,8 @@ def suggest_n_tasks(dataset: TableLike, *, max_tasks: int = 10, seed: int = 0, n
         Source of everything random.
     n_init : int
         Random starts of each clustering.
+    evaluation_fraction : float
+        Share of each task's rows that `task_stream` will hold out: the smaller it is, the more clusters are merged.
 
     Returns
     -------
@@ -83,11 +107,13 @@ def suggest_n_tasks(dataset: TableLike, *, max_tasks: int = 10, seed: int = 0, n
     require_count(max_tasks, "max_tasks", minimum=2)
     occurring = source.Y[:, count_labels(source.Y) > 0]
     Y = occurring[has_label(occurring)]
-    n_sets = count_label_sets(Y)
+    n_sets = min(count_label_sets(Y), greatest_n_tasks(Y))
     if n_sets < 2:
         raise ValueError(f"{source.name} must have at least two distinct label sets. Got {n_sets}.")
     candidates = tuple(range(2, min(max_tasks, n_sets) + 1))
-    found = [_measure(Y, n_tasks, require_seed(seed), n_init) for n_tasks in candidates]
+    plan = VisitPlan((1 - evaluation_fraction,), evaluation_fraction, seed=seed)
+    least = least_rows(plan.evaluation_fraction)
+    found = [_measure(Y, n_tasks, seed, n_init, least) for n_tasks in candidates]
     best = min(zip(candidates, found, strict=True), key=lambda pair: _fault(*pair))
     return Suggestion(best[0], candidates, *(tuple(values) for values in zip(*found, strict=True)))
 
@@ -107,16 +133,19 @@ def draw_suggestion(suggestion: Suggestion, path: str | os.PathLike[str]) -> Non
 
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot()
+    bars = axes.twinx()
+    bars.bar(suggestion.candidates, suggestion.n_made, width=0.4, color="#c8602a", alpha=0.5)
+    bars.set_ylabel("tasks made (bars)", color="#c8602a")
+    bars.yaxis.set_major_locator(MaxNLocator(integer=True))
+    # The line is drawn after the bars.
+    axes.set_zorder(bars.get_zorder() + 1)
+    axes.patch.set_visible(False)
     axes.plot(suggestion.candidates, suggestion.diversity, "o-", color="#2a5c8a")
     axes.axvline(suggestion.n_tasks, color="#bbbbbb", zorder=0)
     axes.set_xlabel("tasks asked for")
     axes.set_ylabel("mean diversity (line)", color="#2a5c8a")
     axes.set_ylim(0, 1.1 * max(suggestion.diversity))
     axes.set_xticks(suggestion.candidates)
-    bars = axes.twinx()
-    bars.bar(suggestion.candidates, suggestion.n_made, width=0.4, color="#c8602a", alpha=0.5)
-    bars.set_ylabel("tasks made (bars)", color="#c8602a")
-    bars.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_title(f"{suggestion.n_tasks} tasks suggested")
     write_picture(figure, Path(path))
 
@@ -129,9 +158,9 @@ class _Measures(NamedTuple):
     largest: float
 
 
-def _measure(Y: Indicator, n_tasks: int, seed: int, n_init: int) -> _Measures:
+def _measure(Y: Indicator, n_tasks: int, seed: int, n_init: int, least: int) -> _Measures:
     assignment = cluster_label_sets(Y, n_tasks, seed=seed, n_init=n_init)
-    assignment = merge_single_label_clusters(Y, assignment, least_rows=least_rows(VisitPlan.evaluation_fraction))
+    assignment = merge_single_label_clusters(Y, assignment, least_rows=least)
     tasks = [Y[assignment == task] for task in range(int(assignment.max()) + 1)]
     greatest = [min(len(task), 2 ** int((count_labels(task) > 0).sum())) for task in tasks]
     shares = [count_label_sets(task) / most for task, most in zip(tasks, greatest, strict=True)]

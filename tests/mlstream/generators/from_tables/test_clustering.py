@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mlstream.cards.description import hash_data
 from mlstream.data.datasets import load_dataset
-from mlstream.generators import GENERATORS, task_stream
+from mlstream.generators import GENERATORS, suggest_n_tasks, task_stream
 from mlstream.generators.from_tables.clustering import cluster_label_sets, merge_single_label_clusters
 from mlstream.generators.from_tables.spherical_kmeans import published_spherical_kmeans, spherical_kmeans
 from mlstream.streams.label_values import as_indicator
@@ -231,3 +231,11 @@ def test_tasks_of_a_table_with_unknown_labels_keep_them_unknown(table, share, se
         assert ("unknown_share" in card.model_dump_json()) == bool(card.unknown_share)
     for part in all_parts(stream):
         np.testing.assert_array_equal(part.Y, table.Y[part.row_ids])
+
+
+def test_label_sets_that_only_frequencies_tell_apart_are_no_tasks_of_their_own():
+    # The frequency of the first label stands for it: a shorter vector of the same direction.
+    table = make_table(np.repeat([[1, 0], [np.nan, 0], [0, 1]], 10, axis=0))
+    with pytest.raises(ValueError, match="Got 3 tasks for 2 label sets, unknown labels taken for their frequencies"):
+        task_stream(table, n_tasks=3)
+    assert suggest_n_tasks(table).candidates == (2,)

@@ -40,10 +40,23 @@ def test_tasks_that_are_too_few_or_too_large_are_doubted(sizes, n_tasks, expecte
     assert [one.replace("toy-task-based", "toy-tasks") for one in clusters] == found
 
 
-def test_the_number_that_is_suggested_is_not_doubted():
-    table = make_table(np.repeat(PAIRS, 10, axis=0))
-    assert doubts(lambda: task_stream(table))
-    assert doubts(lambda: task_stream(table, n_tasks=suggest_n_tasks(table).n_tasks)) == []
+def test_rows_to_pretrain_on_do_not_count_for_the_share_of_a_task():
+    table = make_table(np.repeat(PAIRS, [60, 60, 20, 20], axis=0), name="toy")
+    found = doubts(lambda: scenario_stream(table, "pre-training", by="label-sets", n_tasks=2))
+    assert len(found) == 1
+    assert found[0].startswith("toy-pre-training: task-0 has 74% of the rows after pre-training, and")
+
+
+@pytest.mark.parametrize("share", [0.3, 0.05])
+def test_the_number_that_is_suggested_is_not_doubted(share):
+    # Ten rows of a group have a second label: enough of them are held out of 30 %, and too few of 5 %.
+    groups = [*np.kron(np.eye(2), [[1, 1, 0, 0], [1, 0, 0, 0]]), *np.kron(np.eye(2), [[0, 0, 1, 1], [0, 0, 0, 1]])]
+    table = make_table(np.repeat(groups, [10, 50] * 4, axis=0))
+    options = {"evaluation_fraction": share, "learning_fractions": [1 - share]}
+    assert doubts(lambda: task_stream(table, n_tasks=6, **options))
+    suggested = suggest_n_tasks(table, evaluation_fraction=share).n_tasks
+    assert suggested == (4 if share == 0.3 else 2)
+    assert doubts(lambda: task_stream(table, n_tasks=suggested, **options)) == []
 
 
 @pytest.mark.parametrize(

@@ -108,16 +108,21 @@ def _protocol(runs: Sequence[RunResult]) -> str:
 
 def _repetitions(runs: Sequence[RunResult]) -> str:
     ways = seed_ways(runs)
-    kinds = [("of the learner", {run.seed for run in runs})]
+    kinds = [("of the learner", distinct_seeds(run.seed for run in runs))]
     if not ways:
         kinds += [
-            ("of the order of tasks", {run.order_seed for run in runs if run.order_seed is not None}),
-            ("of the split of rows", {run.split_seed for run in runs if run.split_seed is not None}),
+            ("of the order of tasks", distinct_seeds(run.order_seed for run in runs)),
+            ("of the split of rows", distinct_seeds(run.split_seed for run in runs)),
         ]
-    parts = [f"{describe_seeds(sorted(seeds))} {what}" for what, seeds in kinds if seeds]
+    parts = [f"{describe_seeds(seeds)} {what}" for what, seeds in kinds if seeds]
     repeated = any(len(seeds) > 1 for _, seeds in kinds)
     means = "; scores are means, with the standard deviation where they differ" if repeated else ""
     return f"Runs were made with {join_words(parts)}{means}.{_seeds_set(ways)}{_seeds_without_effect(runs)}"
+
+
+def distinct_seeds(seeds: Iterable[int | None]) -> list[int]:
+    """Return the different seeds in ascending order; None is no seed."""
+    return sorted({seed for seed in seeds if seed is not None})
 
 
 def describe_seeds(seeds: Sequence[int]) -> str:

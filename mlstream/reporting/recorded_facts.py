@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from mlstream.records.run_result import RunResult
-from mlstream.reporting.methods_text import by_value, seed_ways
+from mlstream.reporting.methods_text import by_value, distinct_seeds, seed_ways
 
 _LABEL_SPACES = {"task": "those of the row's task", "seen": "those of all tasks seen so far", "all": "all"}
 
@@ -47,7 +47,7 @@ def _by_stream(found: Mapping[str, Sequence[str]]) -> str:
 
 
 def _seeds(seeds: Iterable[int | None]) -> str:
-    return ", ".join(str(seed) for seed in sorted({seed for seed in seeds if seed is not None}))
+    return ", ".join(map(str, distinct_seeds(seeds)))
 
 
 def _range(values: Iterable[float | None]) -> str:

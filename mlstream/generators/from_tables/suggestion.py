@@ -48,7 +48,7 @@ class Suggestion(NamedTuple):
 
     @property
     def doubt(self) -> str:
-        """What is wrong with the tasks of every number, that suggested included; empty if nothing is."""
+        """Describe what is wrong with the tasks of every number, the suggested one included; empty if nothing is."""
         place = self.candidates.index(self.n_tasks)
         if self.n_made[place] < self.n_tasks:
             return "Of every number, clusters with one label, or nearly one label set, are merged"

@@ -38,8 +38,8 @@ def reordered_tasks(stream: Stream, *, seed: int = 0) -> Stream:
     Raises
     ------
     ValueError
-        If an experience mixes tasks, visits are not equally many, a task is there to pre-train on, labels are introduced
-        in turn, or drifts are on the card: they belong to the order.
+        If an experience mixes tasks, visits are not equally many, or what is on the card belongs to the order: drifts,
+        pre-training, or labels that are introduced in turn.
 
     Examples
     --------

@@ -121,7 +121,7 @@ def _repetitions(runs: Sequence[RunResult]) -> str:
 
 
 def distinct_seeds(seeds: Iterable[int | None]) -> list[int]:
-    """Return the different seeds in ascending order; None is no seed."""
+    """Return the different seeds in ascending order, without None."""
     return sorted({seed for seed in seeds if seed is not None})
 
 

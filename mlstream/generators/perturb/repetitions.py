@@ -38,8 +38,8 @@ def reordered_tasks(stream: Stream, *, seed: int = 0) -> Stream:
     Raises
     ------
     ValueError
-        If an experience mixes tasks, visits are not equally many, a task is there to pre-train on, or drifts are on the
-        card: they belong to the order.
+        If an experience mixes tasks, visits are not equally many, a task is there to pre-train on, labels emerge, or
+        are refined (IIRC), from task to task, or drifts are on the card: they belong to the order.
 
     Examples
     --------
@@ -113,6 +113,11 @@ def list_visits(stream: Stream) -> list[int]:
         raise ValueError(f"Every task must be visited equally often to change places. Got {dict(counts)}.")
     if "pre-training" in (card.scenario.task_roles or ()):
         raise ValueError(f"A stream must have no task to pre-train on to be reordered. Got one in {card.name!r}.")
+    if card.scenario.emergence is not None or card.scenario.name == "iirc":
+        raise ValueError(
+            f"A stream must have no labels that emerge, or are refined, from task to task to be reordered. "
+            f"Got the scenario {card.scenario.name!r} in {card.name!r}."
+        )
     if card.drifts:
         raise ValueError(f"A stream must have no drifts on its card to be reordered. Got {len(card.drifts)}.")
     return visits

@@ -125,7 +125,10 @@ def _require_same_way(stream: Stream, directory: Path, options: CampaignOptions,
     if options.vary:
         others = [path for path, found in recorded.items() if found != _vary(found.seed, varied)]
         rule = "without vary (--vary): name another folder, or leave vary out"
-    elif not (options.orders or options.splits) and all(found.is_varied for found in recorded.values()):
+    elif all(found.is_varied for found in recorded.values()) and (
+        # One seed alone may also be that of one order and one split that were asked for.
+        not (options.orders or options.splits) or len({found.seed for found in recorded.values()}) > 1
+    ):
         others, rule = list(recorded), "with vary (--vary): name another folder, or add vary"
     if others:
         raise ValueError(f"{directory} must hold no runs on {stream.card.name} {rule}, as before. Got {others[0]}.")

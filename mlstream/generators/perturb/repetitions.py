@@ -38,8 +38,8 @@ def reordered_tasks(stream: Stream, *, seed: int = 0) -> Stream:
     Raises
     ------
     ValueError
-        If an experience mixes tasks, visits are not equally many, or what is on the card belongs to the order: drifts,
-        pre-training, or labels that are introduced in turn.
+        If an experience mixes tasks, visits are not equally many, a task is there to pre-train on, labels emerge, or
+        are refined (IIRC), from task to task, or drifts are on the card: they belong to the order.
 
     Examples
     --------
@@ -115,8 +115,8 @@ def list_visits(stream: Stream) -> list[int]:
         raise ValueError(f"A stream must have no task to pre-train on to be reordered. Got one in {card.name!r}.")
     if card.scenario.emergence is not None or card.scenario.name == "iirc":
         raise ValueError(
-            f"A stream that introduces labels in turn must keep its order: make another one with another seed. Got "
-            f"{card.name!r} of the scenario {card.scenario.name!r}."
+            f"A stream must have no labels that emerge, or are refined, from task to task to be reordered. "
+            f"Got the scenario {card.scenario.name!r} in {card.name!r}."
         )
     if card.drifts:
         raise ValueError(f"A stream must have no drifts on its card to be reordered. Got {len(card.drifts)}.")

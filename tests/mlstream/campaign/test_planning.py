@@ -199,6 +199,14 @@ def test_a_campaign_goes_on_with_more_seeds_strategies_and_repetitions(tmp_path,
     assert len(load_runs(tmp_path)) == len({str(record) for record in (*recorded, *more)})
 
 
+def test_one_folder_does_not_mix_orders_with_seeds_that_vary_the_stream(tmp_path):
+    run(tmp_path, seeds=(0, 1), vary=True)
+    with pytest.raises(ValueError, match=r"hold no runs on tasks with vary"):
+        run(tmp_path, orders=(1, 2))
+    run(tmp_path, (STREAM,), seeds=(0, 1), splits=(0, 1))
+    assert len(run(tmp_path, (STREAM,), seeds=(0, 1, 2), splits=(0, 1))) == 6
+
+
 @pytest.mark.parametrize(
     ("first", "then", "message"),
     [

@@ -179,7 +179,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         job.find_selection()
     for job in jobs:
         remove_progress(job.progress_path)
-    prepare_folder(folder, [*streams, *(job.stream for job in jobs)], config)
+    repeated = {job.stream_key: job for job in jobs}.values()
+    prepare_folder(folder, [stream.card for stream in streams] + [job.stream.card for job in repeated], config)
     notifier = _Notifier(progress, n_runs=len(jobs))
     for record in records.values():
         notifier.notify_end(record, "kept")

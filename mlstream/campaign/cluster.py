@@ -87,12 +87,12 @@ def run_on_cluster(jobs: Sequence[Job], address: str) -> Ended:
 
 def _run_once(client: Client, jobs: Sequence[Job]) -> Iterator[tuple[Job, Measured | None]]:
     """Submit jobs, and yield each with its record; None if it was lost with the last worker that held its stream."""
-    distinct = {id(job.stream): job.stream for job in jobs}
-    streams = {key: client.scatter(stream, broadcast=True, hash=False) for key, stream in distinct.items()}
+    distinct = {job.stream_key: job for job in jobs}
+    streams = {key: client.scatter(job.stream, broadcast=True, hash=False) for key, job in distinct.items()}
     futures = {}
     for job in jobs:
-        parcel = replace(job, stream=cast(Any, None))
-        task = client.submit(_run_here, parcel, streams[id(job.stream)], job.find_selection(), pure=False)
+        parcel = replace(job, given=cast(Any, None), repeat=None)
+        task = client.submit(_run_here, parcel, streams[job.stream_key], job.find_selection(), pure=False)
         futures[task] = job
     for future in as_completed(futures):
         job = futures[future]
@@ -115,7 +115,7 @@ def _keep(record: RunResult, job: Job) -> RunResult:
 def _run_here(parcel: Job, stream: Stream, selection: Selection | None) -> Measured:
     """Run a job in this worker, in a folder of its own that is gone afterwards."""
     with CpuLedger() as ledger, TemporaryDirectory(prefix="mlstream-") as folder:
-        job = replace(parcel, stream=stream, directory=Path(folder))
+        job = replace(parcel, given=stream, directory=Path(folder))
         if selection is not None:
             job.keep(selection)
         record = run_job(job, _progress_sender(str(parcel.progress_path), stream.n_samples))

@@ -200,7 +200,7 @@ def run_detections(  # noqa: PLR0913 - what a campaign varies, and how it is run
         )
     _require_fit(named[0], opened, options)
     kept = [job.find_records() for job in jobs]
-    prepare_folder(folder, opened, config)
+    prepare_folder(folder, [stream.card for stream in opened], config)
     counter = _Counter(progress, len(jobs) * len(named[0]))
     counter.count([one for found in kept for one in found.values()], were_kept=True)
     for number, ended in _run_all(jobs, [n for n, found in enumerate(kept) if len(found) < len(named[0])], n_jobs):

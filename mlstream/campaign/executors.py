@@ -63,7 +63,7 @@ def _run_until_done(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
 
 def largest_first(jobs: Sequence[Job]) -> list[Job]:
     """Sort jobs by the numbers in their streams, most first; those on one stream stay in their order."""
-    return sorted(jobs, key=lambda job: n_cells(job.stream), reverse=True)
+    return sorted(jobs, key=lambda job: n_cells(job.given), reverse=True)
 
 
 def n_cells(stream: Stream) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from mlstream.records.run_result import RunResult
 from mlstream.records.selection_record import Selection, SelectionRecord
 from mlstream.streams.stream import Stream
 
+Repeat = Callable[[Stream, int | None, int | None], Stream]
+
 # Fields that are equal if a record is that of the requested run.
 _IDENTITY = ("stream_sha256", "parameters", "label_space", "settings")
 
@@ -30,12 +32,23 @@ class Job:
 
     strategy: str
     learner: Any  # An estimator (cloned, never changed), or the search that chooses it.
-    stream: Stream  # In the order and split of the repetition.
+    given: Stream  # As the campaign was given it.
     stream_name: str  # Whatever the order and split.
     repetition: Repetition
     directory: Path  # The folder of the campaign.
     settings: Settings
     criterion: Criterion = field(default_factory=Criterion)  # Rows on which a search chooses.
+    repeat: Repeat | None = None  # Makes `stream` of `given`; None if these are the same.
+
+    @property
+    def stream(self) -> Stream:
+        """Its stream, in the order and split of the repetition."""
+        return self.given if self.repeat is None else self.repeat(self.given, *self.repetition[1:])
+
+    @property
+    def stream_key(self) -> tuple[str, int | None, int | None]:
+        """What jobs on the same stream share."""
+        return self.stream_name, *self.repetition[1:]
 
     @property
     def path(self) -> Path:

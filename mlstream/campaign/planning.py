@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count, product
 from pathlib import Path
 
 from estimators.strategies import make_strategy
 from mlstream._support.files import write_text_atomically
+from mlstream.campaign.executors import n_cells
 from mlstream.campaign.job import Job
 from mlstream.campaign.search import Criterion, Search
+from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.decisions import require_probabilities
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.settings import CampaignOptions, Settings
@@ -21,6 +22,9 @@ from mlstream.records.paths import Repetition, list_repetitions, remove_leftover
 from mlstream.records.run_record import save_card
 from mlstream.streams.card_model import StreamCard
 from mlstream.streams.stream import Stream
+
+# 1 GiB, if each takes 8 bytes.
+_KEPT_CELLS = 2**27
 
 
 def plan_jobs(
@@ -43,15 +47,18 @@ def plan_jobs(
     for learner in learners.values():
         one = learner.build(learner.draw(0)[0]) if isinstance(learner, Search) else learner
         require_probabilities(one, settings.decision)
+    repeat = _Repeater().make if options.vary or options.orders or options.splits else None
     jobs = []
     for stream in streams:
         varied = _find_varied(stream) if options.vary else []
         _require_same_way(stream, directory, options, varied)
+        if options.orders:
+            list_visits(stream)
+        if options.splits:
+            require_resplittable(stream)
         repetitions = _repetitions(options, varied)
-        # Each is made once, for all strategies.
-        repeat = cache(partial(_repeat, stream))
         jobs += [
-            Job(name, learner, repeat(*repetition[1:]), stream.card.name, repetition, directory, settings, criterion)
+            Job(name, learner, stream, stream.card.name, repetition, directory, settings, criterion, repeat)
             for (name, learner), repetition in product(learners.items(), repetitions)
         ]
     if not jobs:
@@ -81,10 +88,10 @@ def name_apart(streams: Sequence[Stream]) -> list[Stream]:
     return apart
 
 
-def prepare_folder(directory: Path, streams: Sequence[Stream], config: str | None) -> None:
+def prepare_folder(directory: Path, cards: Iterable[StreamCard], config: str | None) -> None:
     """Remove files that killed processes left, and write the cards and the campaign file."""
     remove_leftovers(directory)
-    for card in {stream.card.name: stream.card for stream in streams}.values():
+    for card in {card.name: card for card in cards}.values():
         save_card(card, directory)
     if config is not None:
         write_text_atomically(directory / "config.toml", config)
@@ -151,9 +158,30 @@ def _require_orders(stream: Stream) -> None:
         raise ValueError("A stream must visit several tasks to be reordered. Got one.")
 
 
-def _repeat(stream: Stream, order: int | None, split: int | None) -> Stream:
-    varied = stream if order is None else reordered_tasks(stream, seed=order)
-    return varied if split is None else resplit_rows(varied, seed=split)
+class _Repeater:
+    """Makes repetitions of streams; those that were asked for last are kept, as many as `_KEPT_CELLS` allows.
+
+    Another process is sent none of them: it makes its own from the stream that all share.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, int | None, int | None], Stream] = {}
+
+    def __reduce__(self) -> tuple[type[_Repeater], tuple[()]]:
+        return _Repeater, ()
+
+    def make(self, stream: Stream, order: int | None, split: int | None) -> Stream:
+        """Return the stream in the order, and with the split, of these seeds; None leaves what it has."""
+        key = stream.card.name, order, split
+        made = self._kept.pop(key, None)
+        if made is None:
+            with cpu_part("streams"):
+                made = stream if order is None else reordered_tasks(stream, seed=order)
+                made = made if split is None else resplit_rows(made, seed=split)
+        self._kept[key] = made
+        while len(self._kept) > 1 and sum(map(n_cells, self._kept.values())) > _KEPT_CELLS:
+            del self._kept[next(iter(self._kept))]
+        return made
 
 
 def _require_search(learners: Mapping[str, object], streams: Sequence[Stream], criterion: Criterion) -> None:

@@ -47,8 +47,8 @@ class Slow(Online):
 def test_jobs_on_large_streams_begin_first():
     sizes = {"a": 60, "b": 300, "c": 60, "d": 120}
     streams = [multiplier_stream("rand", seed=1, n_rows=n_rows, name=name) for name, n_rows in sizes.items()]
-    jobs = [SimpleNamespace(stream=stream, number=number) for number in range(2) for stream in streams]
-    order = [(job.stream.card.name, job.number) for job in largest_first(jobs)]
+    jobs = [SimpleNamespace(given=stream, number=number) for number in range(2) for stream in streams]
+    order = [(job.given.card.name, job.number) for job in largest_first(jobs)]
     assert order == [*(("b", n) for n in (0, 1)), *(("d", n) for n in (0, 1)), ("a", 0), ("c", 0), ("a", 1), ("c", 1)]
 
 

@@ -1,11 +1,13 @@
 """A campaign knows its runs before anything is run."""
 
+import weakref
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlstream.campaign import planning
 from mlstream.campaign.campaign import run_campaign
 from mlstream.campaign.planning import name_apart, plan_jobs
 from mlstream.campaign.search import Search
@@ -149,6 +151,28 @@ def test_all_strategies_of_a_seed_share_the_stream_that_it_orders_and_splits(tmp
 def run(folder, streams=(TASKS,), seeds=(0,), strategies=("a",), **options):
     learners = {name: Online() for name in strategies}
     return run_campaign(learners, streams, seeds, folder, energy="none", **options)
+
+
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_repetitions_that_would_take_much_memory_are_made_when_they_are_needed(tmp_path, monkeypatch, n_jobs):
+    expected = run(tmp_path / "kept", seeds=(0, 1, 2), strategies=("a", "b"), vary=True)
+    made, alive = [], []
+
+    def resplit(*args, **options):
+        stream = resplit_rows(*args, **options)
+        made.append(weakref.ref(stream))
+        alive.append(sum(one() is not None for one in made))
+        return stream
+
+    monkeypatch.setattr(planning, "resplit_rows", resplit)
+    monkeypatch.setattr(planning, "_KEPT_CELLS", 1)
+    found = run(tmp_path / "made", seeds=(0, 1, 2), strategies=("a", "b"), vary=True, n_jobs=n_jobs)
+    assert [(one.repetition, one.stream_sha256, one.R) for one in found] == [
+        (one.repetition, one.stream_sha256, one.R) for one in expected
+    ]
+    if n_jobs == 1:
+        # That which is made now, and the one before it.
+        assert max(alive) <= 2
 
 
 def test_a_varied_run_is_that_of_the_stream_made_by_hand(tmp_path):

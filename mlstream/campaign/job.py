@@ -47,7 +47,7 @@ class Job:
 
     @property
     def stream_key(self) -> tuple[str, int | None, int | None]:
-        """What jobs on the same stream share."""
+        """Key that jobs on the same stream share."""
         return self.stream_name, *self.repetition[1:]
 
     @property

@@ -52,10 +52,7 @@ def plan_jobs(
     for stream in streams:
         varied = _find_varied(stream) if options.vary else []
         _require_same_way(stream, directory, options, varied)
-        if options.orders:
-            list_visits(stream)
-        if options.splits:
-            require_resplittable(stream)
+        _require_repeatable(stream, options)
         repetitions = _repetitions(options, varied)
         jobs += [
             Job(name, learner, stream, stream.card.name, repetition, directory, settings, criterion, repeat)
@@ -156,6 +153,14 @@ def _vary(seed: int, varied: Collection[str]) -> Repetition:
 def _require_orders(stream: Stream) -> None:
     if len(set(list_visits(stream))) < 2:
         raise ValueError("A stream must visit several tasks to be reordered. Got one.")
+
+
+def _require_repeatable(stream: Stream, options: CampaignOptions) -> None:
+    """Raise a ValueError before any run where a stream cannot be put in another order, or split again."""
+    if options.orders:
+        list_visits(stream)
+    if options.splits:
+        require_resplittable(stream)
 
 
 class _Repeater:

@@ -11,7 +11,7 @@ from pathlib import Path
 from estimators.strategies import make_strategy
 from mlstream._support.files import write_text_atomically
 from mlstream.campaign.executors import n_cells
-from mlstream.campaign.job import Job
+from mlstream.campaign.job import Job, Repeat
 from mlstream.campaign.search import Criterion, Search
 from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.decisions import require_probabilities
@@ -47,7 +47,7 @@ def plan_jobs(
     for learner in learners.values():
         one = learner.build(learner.draw(0)[0]) if isinstance(learner, Search) else learner
         require_probabilities(one, settings.decision)
-    repeat = _Repeater().make if options.vary or options.orders or options.splits else None
+    repeat = _make_repeat(options)
     jobs = []
     for stream in streams:
         varied = _find_varied(stream) if options.vary else []
@@ -161,6 +161,10 @@ def _require_repeatable(stream: Stream, options: CampaignOptions) -> None:
         list_visits(stream)
     if options.splits:
         require_resplittable(stream)
+
+
+def _make_repeat(options: CampaignOptions) -> Repeat | None:
+    return _Repeater().make if options.vary or options.orders or options.splits else None
 
 
 class _Repeater:

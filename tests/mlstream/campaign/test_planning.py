@@ -187,7 +187,11 @@ def test_a_varied_run_is_that_of_the_stream_made_by_hand(tmp_path):
 @pytest.mark.parametrize(
     ("stream", "seeds", "message"),
     [
-        (REPEATED, (4, None), r"On tasks-duplicated-rows, seeds vary the order of tasks only\. Every row must be"),
+        (
+            REPEATED,
+            (4, None),
+            r"On tasks-duplicated-rows, seeds vary the order of tasks only, of which there are 24\. Every row",
+        ),
         (DRIFTING, (None, 4), r"On drifting-hyperplane, seeds vary the split of rows only\. A stream must have no"),
         (STREAM, (None, 4), r"On tiny, seeds vary the split of rows only\. Every experience must hold one"),
         (make_stream(((0,), (1,), (0,)), (9, 9, 9)), (None, 4), r"the split of rows.*Got \{0: 2, 1: 1\}"),

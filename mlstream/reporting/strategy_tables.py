@@ -23,15 +23,7 @@ from mlstream.analysis.score_info import Heading, score_heading
 from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_result import RunResult
 from mlstream.reporting.methods_text import same_scores_note
-from mlstream.reporting.tables import (
-    PARAMETERS,
-    STRATEGY,
-    UNDEFINED,
-    Cell,
-    Table,
-    format_score,
-    name_cells,
-)
+from mlstream.reporting.tables import PARAMETERS, STRATEGY, UNDEFINED, Cell, Table, format_score, name_cells
 
 _SCORES = ("ba_macro", "acc", "bwt", "fwt", "fm", *FRUGALITIES)
 

@@ -94,14 +94,8 @@ def mean_table(runs: Sequence[RunResult], names: Sequence[str]) -> Table | None:
         return None
     rows = []
     for group in groups:
-        run, means = group.measured[0], [group.score(name) for name in names]
-        texts = (
-            run.stream,
-            run.strategy,
-            run.tuning,
-            str(len(group.measured)),
-            *(plain_score(*mean[:2]) for mean in means),
-        )
+        run, scores = group.measured[0], [plain_score(*group.score(name)[:2]) for name in names]
+        texts = (run.stream, run.strategy, run.tuning, str(len(group.measured)), *scores)
         seconds = group.mean(wall_time_s).mean or 0.0
         rows.append(tuple(Cell(text, text) for text in (*texts, f"{seconds:.2f}")))
     heads = "stream", "strategy", "parameters", "runs", *names, "seconds"

@@ -10,6 +10,7 @@ from mlstream.streams.card_model import StreamCard
 # A task with a larger share of all rows decides scores over the stream.
 LARGE_SHARE = 0.6
 _MANY_UNLABELLED = 0.5
+_OTHER_RULES = "`mlstream scenario` (scenario_stream) finds tasks by other rules."
 
 
 class DoubtfulTasksWarning(UserWarning):
@@ -21,8 +22,7 @@ def warn_of_doubtful_tasks(card: StreamCard, n_tasks: int | None = None) -> None
 
     `n_tasks` tasks of label sets were asked for; None if tasks are found in another way.
     """
-    doubts = [*_doubt_labels(card), *(() if n_tasks is None else _doubt_sizes(card, n_tasks))]
-    for doubt in doubts:
+    for doubt in (*_doubt_labels(card), *(() if n_tasks is None else _doubt_sizes(card, n_tasks))):
         warnings.warn(f"{card.name}: {doubt}", DoubtfulTasksWarning, stacklevel=3)
 
 
@@ -45,12 +45,12 @@ def _doubt_sizes(card: StreamCard, n_tasks: int) -> Iterator[str]:
         yield (
             f"{found} instead of {n_tasks}, since clusters with one label, or nearly one label set, were merged into "
             f"others. `mlstream suggest-tasks` (suggest_n_tasks), with the same --seed and --evaluation, compares "
-            f"numbers of tasks, and `mlstream scenario` (scenario_stream) finds tasks by other rules."
+            f"numbers of tasks, and {_OTHER_RULES}"
         )
     if len(tasks) > 1 and share > LARGE_SHARE:
         rows = "all rows" if len(tasks) == len(roles) else "the rows after pre-training"
         yield (
             f"{tasks[sizes.index(max(sizes))].name} has {share:.0%} of {rows}, and decides scores over the stream. "
             f"`mlstream suggest-tasks` (suggest_n_tasks) shows the largest task for each number of tasks, and "
-            f"`mlstream scenario` (scenario_stream) finds tasks by other rules."
+            f"{_OTHER_RULES}"
         )

@@ -123,10 +123,11 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     visits = VisitPlan(tuple(learning_fractions), evaluation_fraction, order, stratified, window, shape, seed)
     table, rows, drops = clean(source, unlabelled=unlabelled, constant_features=constant_features)
     labelled = rows[has_label(table.Y[rows])]
-    assignment = cluster_label_sets(table.Y[labelled], n_tasks, seed=seed, n_init=n_init, variant=variant)
+    Y = table.Y[labelled]
     if merge_single_label:
-        least = 0 if variant == "published" else least_rows(evaluation_fraction)
-        assignment = merge_single_label_clusters(table.Y[labelled], assignment, least_rows=least)
+        assignment = cluster_into_tasks(Y, n_tasks, evaluation_fraction, seed=seed, n_init=n_init, variant=variant)
+    else:
+        assignment = cluster_label_sets(Y, n_tasks, seed=seed, n_init=n_init, variant=variant)
     partition = group_label_sets(table, rows, assignment, seed)
     parts, unused = lay_out(table, partition, visits)
     name = name or f"{source.name}-tasks"
@@ -144,6 +145,24 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     )
     warn_of_doubtful_tasks(card, n_tasks)
     return Stream(parts, card)
+
+
+def cluster_into_tasks(
+    Y: Indicator,
+    n_tasks: int,
+    evaluation_fraction: float,
+    *,
+    seed: int,
+    n_init: int = 10,
+    variant: Variant = "standard",
+) -> Index:
+    """Cluster rows as `cluster_label_sets` does, then merge clusters whose labels would hardly vary in a held-out part.
+
+    Clusters of the published variant are merged only if they have one label.
+    """
+    assignment = cluster_label_sets(Y, n_tasks, seed=seed, n_init=n_init, variant=variant)
+    least = 0 if variant == "published" else least_rows(evaluation_fraction)
+    return merge_single_label_clusters(Y, assignment, least_rows=least)
 
 
 def cluster_label_sets(

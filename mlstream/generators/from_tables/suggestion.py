@@ -9,12 +9,7 @@ from typing import NamedTuple
 
 from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._checks import require_count
-from mlstream.generators.from_tables.clustering import (
-    cluster_label_sets,
-    greatest_n_tasks,
-    least_rows,
-    merge_single_label_clusters,
-)
+from mlstream.generators.from_tables.clustering import cluster_into_tasks, greatest_n_tasks
 from mlstream.generators.from_tables.doubtful_tasks import LARGE_SHARE
 from mlstream.generators.schedule.visit_plan import VisitPlan
 from mlstream.plotting.matplotlib_parts import write_picture
@@ -112,8 +107,7 @@ def suggest_n_tasks(
         raise ValueError(f"{source.name} must have at least two distinct label sets. Got {n_sets}.")
     candidates = tuple(range(2, min(max_tasks, n_sets) + 1))
     plan = VisitPlan((1 - evaluation_fraction,), evaluation_fraction, seed=seed)
-    least = least_rows(plan.evaluation_fraction)
-    found = [_measure(Y, n_tasks, seed, n_init, least) for n_tasks in candidates]
+    found = [_measure(Y, n_tasks, plan, n_init) for n_tasks in candidates]
     best = min(zip(candidates, found, strict=True), key=lambda pair: _fault(*pair))
     return Suggestion(best[0], candidates, *(tuple(values) for values in zip(*found, strict=True)))
 
@@ -158,9 +152,8 @@ class _Measures(NamedTuple):
     largest: float
 
 
-def _measure(Y: Indicator, n_tasks: int, seed: int, n_init: int, least: int) -> _Measures:
-    assignment = cluster_label_sets(Y, n_tasks, seed=seed, n_init=n_init)
-    assignment = merge_single_label_clusters(Y, assignment, least_rows=least)
+def _measure(Y: Indicator, n_tasks: int, plan: VisitPlan, n_init: int) -> _Measures:
+    assignment = cluster_into_tasks(Y, n_tasks, plan.evaluation_fraction, seed=plan.seed, n_init=n_init)
     tasks = [Y[assignment == task] for task in range(int(assignment.max()) + 1)]
     greatest = [min(len(task), 2 ** int((count_labels(task) > 0).sum())) for task in tasks]
     shares = [count_label_sets(task) / most for task, most in zip(tasks, greatest, strict=True)]

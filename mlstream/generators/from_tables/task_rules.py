@@ -14,12 +14,7 @@ from scipy import sparse
 from metrics.validation import require_choice
 from mlstream.generators._checks import require_count
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.generators.from_tables.clustering import (
-    cluster_label_sets,
-    group_label_sets,
-    least_rows,
-    merge_single_label_clusters,
-)
+from mlstream.generators.from_tables.clustering import cluster_into_tasks, group_label_sets, least_rows
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
 from mlstream.streams.card_model import DropCard
 from mlstream.streams.label_sets import has_label
@@ -89,9 +84,7 @@ def _find_one(table: Dataset, rows: Index, _: TaskRule) -> Found:
 
 def _find_by_label_sets(table: Dataset, rows: Index, rule: TaskRule) -> Found:
     labelled = rows[has_label(table.Y[rows])]
-    assignment = cluster_label_sets(table.Y[labelled], rule.n_tasks, seed=rule.seed)
-    least = least_rows(rule.evaluation_fraction)
-    assignment = merge_single_label_clusters(table.Y[labelled], assignment, least_rows=least)
+    assignment = cluster_into_tasks(table.Y[labelled], rule.n_tasks, rule.evaluation_fraction, seed=rule.seed)
     return Found(group_label_sets(table, rows, assignment, rule.seed))
 
 

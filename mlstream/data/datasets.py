@@ -8,17 +8,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import Unpack
 
-from mlstream._support.content import FormatError, UnpackedFile, bare_path, read_unpacked, stem
+from mlstream._support.content import FormatError, read_unpacked
 from mlstream._support.files import did_you_mean_file, ends_as_folder
+from mlstream._support.reading import ReadingOptions
 from mlstream.data.class_tables import read_class_table
 from mlstream.data.downloads import fetch_dataset
 from mlstream.data.hierarchical_tables import is_hierarchical, read_hierarchical_table
 from mlstream.data.registry import DataFile, DatasetEntry, find_entry, list_datasets, warn_if_shadowed
 from mlstream.data.table_files import Choices, iterate_table, load_table, to_dataset
-from mlstream.formats.libsvm import SUFFIXES, read_libsvm
 from mlstream.formats.stream_files import find_card
-from mlstream.formats.table_io import read_tables, require_no_separator
+from mlstream.formats.table_io import find_format, read_tables
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.stream import Dataset
 from mlstream.streams.tables.columns import BY_DEFAULT, make_reading
@@ -28,12 +29,7 @@ __all__ = ["DatasetEntry", "fetch_dataset", "iter_dataset", "list_datasets", "lo
 
 
 def load_dataset(
-    source: str | os.PathLike[str],
-    labels: LabelRule = None,
-    *,
-    missing: str = "error",
-    categories: str | None = None,
-    separator: str | None = None,
+    source: str | os.PathLike[str], labels: LabelRule = None, **options: Unpack[ReadingOptions]
 ) -> Dataset:
     """Read a multi-label table.
 
@@ -47,17 +43,49 @@ def load_dataset(
         The label columns: the first n, or the last n if negative; their names; or MULAN's .xml file that names them.
         If None, they are those of the card beside the file, else of an .xml of the same name beside it (MULAN; for
         ``x-train.arff`` and ``x-test.arff`` also ``x.xml``), else of ``-C n`` in the title (MEKA). Those of a KEEL file
-        are its outputs; a single one holds classes, of which each is a label.
+        are its outputs; a single one holds classes, of which each is a label. In LIBSVM, the number of labels, or those
+        that are read; with `tags`, the tags that are.
+    **options
+        How the table is read; see Other Parameters.
+
+    Other Parameters
+    ----------------
     missing : {"error", "drop", "mean", "indicator", "keep"}
-        What becomes of missing values of features: an error; their rows are left out; they become the mean of the
-        column; that, with a 0/1 feature ``name is missing`` for each column that has some; or NaN, for learners that
-        take it.
+        What becomes of missing values of features: an error, the default; their rows are left out; they become the mean
+        of the column; that, with a 0/1 feature ``name is missing`` for each column that has some; or NaN, for learners
+        that take it.
     categories : {"one-hot", "ordinal"}, optional
         What becomes of columns of words: one 0/1 feature ``name=value`` per value, or the number of the value, from 0.
-        By default one-hot where the file declares the values (ARFF, KEEL), else an error.
+        By default one-hot where the file declares the values (ARFF, KEEL), else an error. A nominal column of ARFF or
+        KEEL whose values are numbers other than 0 and 1 holds numbers, unless this is "one-hot".
+    ignore : sequence of str
+        Columns that are not read, such as keys and free text. An empty name stands for all columns without a name.
+    dates : {"epoch", "parts"}, optional
+        What becomes of dates in ISO 8601, or of a type of dates: seconds since 1970; or features ``name.year``,
+        ``name.month``, ``name.day``, ``name.weekday`` (0 is Monday), ``name.hour``, ``name.minute`` and
+        ``name.second``. Times without a zone are UTC. By default an error.
+    present : str, optional
+        The value that marks a label, such as "x"; all other values are 0, and so are empty cells where the column holds
+        no other value. By default labels hold 0 and 1, -1 and 1, or words for them: true and false, yes and no, t and
+        f, y and n, in any case.
+    classes : bool
+        Make a label ``name=value`` of each value of a label column that holds more than 0 and 1.
+    tags : str, optional
+        The column that lists the labels of each row, which takes the place of label columns.
+    tag_separator : str
+        What separates the labels in the column of tags; ";" by default.
+    missing_words : sequence of str, optional
+        The words for a missing value, beside an empty cell; by default NA, N/A, n/a, #N/A, NaN, nan, <NA>, null, NULL,
+        <null> and ?.
     separator : str, optional
         The character between the cells of a CSV file; by default that in the line of names (comma, semicolon, tab or
         bar), and a tab in a .tsv file.
+    header : bool
+        Whether the first line of a CSV file names the columns, as it does by default; else they are called x0, x1, ...
+    n_features : int, optional
+        The width of X in a LIBSVM file, so that the parts of a table fit together.
+    format : {"arff", "csv", "tsv", "keel", "parquet", "libsvm"}, optional
+        The format, where the ending of the name does not say it.
 
     Returns
     -------
@@ -77,22 +105,22 @@ def load_dataset(
     Warns
     -----
     UserWarning
-        If a registered name is also that of a file or folder in the working directory.
+        If a registered name is also that of a file or folder in the working directory; a feature counts the rows, or
+        holds another word in each; or rows without any value, or labels that are not wanted, are left out.
 
     Notes
     -----
     ARFF files may be dense or sparse, in the dialects of MULAN, MEKA and MOA. What a sparse row leaves out is 0 or the
-    first value of a nominal column, as in WEKA. Nominal features whose values are all numbers become these numbers.
-    Rows with weights are refused.
+    first value of a nominal column, as in WEKA. Weights of rows become `sample_weight`.
 
-    In CSV and Parquet, ``true`` and ``false``, or ``yes`` and ``no``, in any case, are 1 and 0. Values of other words
-    are in alphabetical order; a column has at most 100, and where there are more than 20, each comes twice on average.
-    Dates and free text are refused. A first column without a name that counts the rows from 0, the index of pandas, is
-    left out.
+    As features, too, ``true`` and ``false``, or ``yes`` and ``no``, in any case, are 1 and 0 in CSV and Parquet. Values
+    of other words are in alphabetical order; a column has at most 100, and where there are more than 20, each comes
+    twice on average. Dates, free text and whole numbers beyond 2**53, which floats round, are refused. In CSV, a first
+    column without a name that counts the rows from 0 or 1, as pandas and R write, is left out, and so are empty columns
+    without a name at the end.
 
-    A missing value is ``?`` in ARFF, an empty cell in CSV, ``?`` or ``<null>`` in KEEL, and null or NaN in Parquet;
-    LIBSVM has none. Under any `missing` but "error", the words NA, N/A, NaN, nan, <NA>, null, NULL and ? are missing
-    values in CSV and Parquet. In a label column, a missing value is an unknown label. Means are those of all rows.
+    In a label column, a missing value is an unknown label. Values that a header declares, and words in quotes, are
+    never missing. Means are those of all rows.
 
     Where the last column holds paths through a tree of classes, as Clus writes them (``2/1/3``), each class is a label,
     and the table comes with the hierarchy.
@@ -114,7 +142,7 @@ def load_dataset(
     ((2417, 103), (2417, 14), 'Class1')
     """
     entries, rule = {entry.name: entry for entry in list_datasets()}, normalise_rule(labels)
-    reading = make_reading(missing, categories, separator)
+    reading = make_reading(**options)
     if isinstance(source, str) and source in entries:
         warn_if_shadowed(source, "data set")
         return _load_registered(entries[source], rule, reading)
@@ -122,8 +150,6 @@ def load_dataset(
     _require_table_file(source, list(entries))
     if is_hierarchical(path):
         return _load_hierarchical([path], [read_unpacked(path)], rule, reading)
-    if bare_path(path).suffix.lower() in SUFFIXES:
-        return _load_numbered(path, rule, reading)
     return load_table(path, Choices(rule, reading, find_card(path)))
 
 
@@ -153,24 +179,20 @@ def iter_dataset(
     labels: LabelRule = None,
     *,
     chunk_size: int = 10_000,
-    missing: str = "error",
-    categories: str | None = None,
-    separator: str | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> Iterator[Dataset]:
     """Read a multi-label table that may be larger than memory, some rows at a time.
 
     Parameters
     ----------
     source : path
-        An ARFF, CSV, KEEL or Parquet file, which may be packed (.gz, .bz2, .xz).
+        A file of any format of `load_dataset`; one in LIBSVM has to fit into memory.
     labels : int, sequence of str, path or None
         The label columns, as for `load_dataset`.
     chunk_size : int
         Rows at a time.
-    missing : {"error", "drop", "keep"}
-        What becomes of missing values of features; see `load_dataset`.
-    categories, separator : str, optional
-        As for `load_dataset`. In CSV, a column of words must have one among the first rows.
+    **options
+        As for `load_dataset`, without `classes` and `tags`; `missing` is "error", "drop" or "keep".
 
     Yields
     ------
@@ -204,29 +226,22 @@ def iter_dataset(
     path, rule = Path(source), normalise_rule(labels)
     if not path.is_file():
         raise FileNotFoundError(f"{path} must be a file that exists.")
-    if missing in {"mean", "indicator"}:
-        raise ValueError(f"missing must be error, drop or keep for a table that is read in chunks. Got {missing!r}.")
+    reading = make_reading(**options)
+    if reading.missing in {"mean", "indicator"}:
+        raise ValueError(
+            f"missing must be error, drop or keep for a table that is read in chunks. Got {reading.missing!r}."
+        )
+    if reading.classes or reading.tags is not None:
+        raise ValueError("classes and tags must be left out for a table that is read in chunks: load_dataset takes them.")
     # The file is opened when the first rows are asked for, perhaps in another working directory.
-    return iterate_table(
-        path.absolute(), Choices(rule, make_reading(missing, categories, separator), find_card(path)), chunk_size
-    )
-
-
-def _load_numbered(path: Path, rule: PlainRule, reading: ReadingCard) -> Dataset:
-    if rule is not None:
-        raise ValueError(f"labels must be None for {path.name}, whose rows name theirs. Got {rule!r} instead.")
-    _require_default(reading, f"{path.name!r}, which holds numbers only")
-    with UnpackedFile(path) as file:
-        X, Y, label_names = read_libsvm(file.read_all(), path)
-    names = tuple(f"f{index}" for index in range(X.shape[1]))
-    return Dataset(X, Y, names, label_names, name=stem(path), source=str(path), sha256=file.sha256)
+    return iterate_table(path.absolute(), Choices(rule, reading, find_card(path)), chunk_size)
 
 
 def _require_default(reading: ReadingCard, what: str) -> None:
     if reading != BY_DEFAULT:
         options = reading.model_dump(exclude_defaults=True)
         got = ", ".join(f"{name}={value!r}" for name, value in options.items())
-        raise ValueError(f"missing, categories and separator must be left out for {what}. Got {got}.")
+        raise ValueError(f"Options must be left out for {what}. Got {got}.")
 
 
 def _load_registered(entry: DatasetEntry, rule: PlainRule, reading: ReadingCard) -> Dataset:
@@ -259,7 +274,7 @@ def _load_hierarchical(
 ) -> Dataset:
     if rule is not None:
         raise ValueError(f"labels must be None for {paths[0]}, whose labels are its tree of classes. Got {rule!r}.")
-    require_no_separator(paths[0], reading)
+    find_format(paths[0], reading)
     dataset = read_hierarchical_table(paths, contents, reading)
     if not dataset.n_samples:
         raise FormatError(f"{paths[0]} must hold at least one row. Got a header only.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,15 +12,13 @@ from scipy import sparse
 
 from mlstream._support.content import FormatError, UnpackedFile, stem
 from mlstream.cards.terms import stated_terms
-from mlstream.formats.csv_dialects import dialect_of
-from mlstream.formats.csv_tables import NotNumericError
-from mlstream.formats.csv_words import find_words
-from mlstream.formats.table_io import read_tables
+from mlstream.formats.csv_tables import NotNumericError, find_words
+from mlstream.formats.table_io import find_format, read_tables
 from mlstream.streams.card_model import ReadingCard, StreamCard
 from mlstream.streams.stream import Dataset
-from mlstream.streams.tables.columns import BY_DEFAULT, has_complete_row, part_all
+from mlstream.streams.tables.columns import BY_DEFAULT, has_complete_row, part
 from mlstream.streams.tables.labels import PlainRule, choose_labels
-from mlstream.streams.tables.table import Table, regroup
+from mlstream.streams.tables.table import Table, peek, regroup
 from mlstream.streams.tables.text_columns import TextColumn
 
 
@@ -35,7 +32,7 @@ class Choices(NamedTuple):
 
 
 def load_table(path: Path, choices: Choices) -> Dataset:
-    """Read a table from a file in ARFF, CSV, KEEL or Parquet, packed or not; the result has the hash of the file.
+    """Read a table from a file, packed or not; the result has the hash of the file.
 
     A FormatError is raised if the file breaks its format, or does not fit the choices.
     """
@@ -50,7 +47,8 @@ def iterate_table(path: Path, choices: Choices, chunk_size: int) -> Iterator[Dat
     words = _find_words(path, choices) if _begins_with_words(path, choices) else None
     first, n_left_out = None, 0
     with UnpackedFile(path) as file:
-        for table in regroup(read_tables(path, file, choices.reading, words=words), chunk_size):
+        tables = read_tables(path, file, choices.reading, words=words, rule=choices.rule)
+        for table in regroup(tables, chunk_size):
             if choices.reading.missing == "drop":
                 labels, _ = choose_labels(table, choices.rule, choices.card)
                 if not has_complete_row(table, labels):
@@ -69,48 +67,40 @@ def to_dataset(tables: Iterable[Table], choices: Choices) -> Dataset:
 
     A FormatError is raised if there is no row, or the tables do not fit the choices.
     """
-    iterator, (rule, reading, card) = iter(tables), choices
-    # The first holds the columns, and perhaps no row.
-    head = next(iterator)
-    columns, parents = choose_labels(head, rule, card)
-    names = head.names
-    label_names = tuple(names[index] for index in columns)
-    parted = part_all(chain([head], iterator), columns, reading)
-    if not len(parted.Y):
-        raise FormatError(f"{head.path} must hold at least one row. Got a header only.")
+    (head, tables), (rule, reading, card) = peek(tables), choices
+    chosen = None if find_format(head.path, reading) == "libsvm" else rule
+    places, parents = choose_labels(head, chosen, card, reading.tags)
+    parted = part(tables, places, reading, rule if isinstance(rule, tuple) else ())
     terms = stated_terms(card) if card else None
     # A card or an .xml file beside the table may be lost: names are enough to read the table alone.
+    names = tuple(head.names[place] for place in places) if reading.classes else parted.label_names
     return Dataset(
-        parted.X,
-        parted.Y,
-        parted.feature_names,
-        label_names,
+        **parted._asdict(),
         name=stem(head.path),
         source=str(head.path),
         licence=terms.licence if terms else "",
         citation=terms.citation if terms else "",
-        label_rule=rule if isinstance(rule, int) else label_names,
+        label_rule=rule if isinstance(rule, int) else names,
         label_parents=parents,
-        reading=parted.reading,
     )
 
 
 def _load(path: Path, choices: Choices, words: Mapping[str, TextColumn] | None) -> Dataset:
     with UnpackedFile(path) as file:
-        dataset = to_dataset(read_tables(path, file, choices.reading, words=words), choices)
+        dataset = to_dataset(read_tables(path, file, choices.reading, words=words, rule=choices.rule), choices)
     return replace(dataset, sha256=file.sha256)
 
 
 def _find_words(path: Path, choices: Choices) -> Mapping[str, TextColumn]:
     with UnpackedFile(path) as file:
-        return find_words(file, path, dialect_of(path, choices.reading))
+        return find_words(file, path, choices.reading)
 
 
 def _begins_with_words(path: Path, choices: Choices) -> bool:
     """Tell whether one of the first rows of a file holds a cell that is no number."""
     try:
         with UnpackedFile(path) as file:
-            tables = read_tables(path, file, choices.reading)
+            tables = read_tables(path, file, choices.reading, rule=choices.rule)
             next(tables)
             next(tables, None)
     except NotNumericError:

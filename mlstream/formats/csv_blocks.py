@@ -1,168 +1,206 @@
-"""Blocks of CSV rows: line by line for Python's reader, or at once by pyarrow where rows are plain.
+"""Rows of CSV, cut into cells by pyarrow: the one reader of tables, logs of events and submissions.
 
-Plain rows are ASCII without quotes and blank lines. pyarrow rounds numbers correctly, as Python does, so that both read
-the same bits; what it cannot read, or reads as NaN or infinity, is left to Python.
+Numbers are rounded correctly, as Python rounds them, so that both read the same bits. Words in quotes are never missing
+values, and may hold line breaks.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+import csv
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
+from io import StringIO
+from pathlib import Path
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
 
+from mlstream._support.content import FormatError, at
 from mlstream.formats.csv_dialects import CsvHeader
-from mlstream.formats.lines import LINE, Lines
-from mlstream.streams.tables.text_columns import MISSING_WORDS
+from mlstream.formats.lines import LONGEST_LINE_BYTES, Lines
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-# Enough for pyarrow to be worth a call, few enough to be nothing beside a table.
+# Enough for a call of pyarrow to pay, few enough to be nothing beside a table.
 _BLOCK_BYTES = 4 * 2**20
-_NEWLINE = ord("\n")
+_NUMBER, _TEXT = pa.float64(), pa.dictionary(pa.int32(), pa.utf8())
+_UNCLOSED = "unexpected end of data"
 
 
-class Distinct(NamedTuple):
-    """Different texts of a column, and the row of each where it comes first."""
+class Texts(NamedTuple):
+    """The cells of a column as texts."""
 
-    texts: list[str]
-    rows: list[int]
+    codes: npt.NDArray[np.int32]
+    """The place of each cell in `values`; -1 for a missing one."""
+    values: list[str]
 
-
-class BlockLines:
-    """The lines of a block, and of the blocks that follow as long as lines are taken.
-
-    Blocks hold whole lines, which `lines` decodes; `n_read` lines lie before the block.
-    """
-
-    def __init__(self, block: bytes, blocks: Iterator[bytes], lines: Lines, n_read: int) -> None:
-        self.n_read = n_read
-        """Number of the line that was taken last."""
-        self.is_done = False
-        """Whether that line was the last of its block."""
-        self._lines, self._blocks, self._block = lines, blocks, block
-
-    def __iter__(self) -> Iterator[str]:
-        block: bytes | None = self._block
-        while block is not None:
-            for match in LINE.finditer(block):
-                self.n_read, self.is_done = self.n_read + 1, match.end() == len(block)
-                yield self._lines.decode(match.group(1), self.n_read)
-            block = next(self._blocks, None)
+    def first(self, value: int) -> int:
+        """Return the first row with a value."""
+        return int((self.codes == value).argmax())
 
 
-def join_blocks(lines: Lines) -> Iterator[bytes]:
-    """Join blocks of whole lines to larger ones."""
+class CsvBlock:
+    """Some rows of a CSV file, UTF-8, that begin in a given line."""
+
+    def __init__(self, content: bytes, header: CsvHeader, path: Path, first_line: int) -> None:
+        self.path = path
+        self._content, self._header, self._first_line = content, header, first_line
+        self.n_lines = content.count(b"\n") + content.count(b"\r") - content.count(b"\r\n")
+
+    @cached_property
+    def lines(self) -> npt.NDArray[np.int64]:
+        """The line where each row ends."""
+        rows = self._reader()
+        return self._first_line - 1 + np.array([rows.line_num for row in rows if row], np.int64)
+
+    def read(
+        self, places: Collection[int], texts: Collection[int] = ()
+    ) -> Mapping[int, npt.NDArray[np.float64] | Texts]:
+        """Read columns: those in `texts` as text; others as numbers, or all as text if a cell is not a number.
+
+        An empty cell is missing, and so are the words for missing values, unless they are in quotes. Raises
+        FormatError, with the line, if a row is not as wide as the header.
+        """
+        kinds = {place: _TEXT if place in texts else _NUMBER for place in places}
+        try:
+            found = self._parse(kinds)
+        except pa.ArrowInvalid:
+            return self.find_texts(places, places)
+        return {
+            place: self._to_texts(column) if place in texts else _to_numpy(_chunk(column), np.float64, np.nan)
+            for place, column in ((place, found.column(str(place))) for place in places)
+        }
+
+    def find_texts(self, places: Collection[int], wanted: Collection[int]) -> Mapping[int, Texts]:
+        """Read the columns that are wanted, and those of `places` that do not hold numbers, as text.
+
+        Raises FormatError, with the line, if a row is not as wide as the header.
+        """
+        chosen = set(wanted)
+        try:
+            if others := set(places) - chosen:
+                found = self._parse(dict.fromkeys(others, None))
+                chosen |= {place for place in others if not _is_numeric(found.column(str(place)))}
+            found = self._parse(dict.fromkeys(chosen, _TEXT))
+        except pa.ArrowInvalid as error:
+            self._refuse(error)
+        return {place: self._to_texts(found.column(str(place))) for place in sorted(chosen)}
+
+    def widen_header(self) -> CsvHeader:
+        """Add an empty column to the header if the first row ends with a separator that the header lacks."""
+        header, row = self._header, next(filter(None, self._reader()), [])
+        if len(row) == header.width + 1 and not row[-1].strip() and header.is_foreign:
+            self._header = header._replace(names=(*header.names, ""), empty=(*header.empty, header.width))
+        return self._header
+
+    def require_closed(self) -> None:
+        """Raise FormatError, with the line, if a quote is open at the end of the last block."""
+        if self._content.count(b'"') % 2:
+            rows, line = self._reader(strict=True), 0
+            try:
+                for _ in rows:
+                    line = rows.line_num
+            except csv.Error as error:
+                if str(error) == _UNCLOSED:
+                    where = at(self.path, self._first_line + line)
+                    raise FormatError(f"{where}: a quote must be closed. Got the end of the file.") from None
+
+    def _reader(self, *, strict: bool = False) -> csv._reader:
+        text = StringIO(self._content.decode(), newline="")
+        return csv.reader(text, delimiter=self._header.separator, strict=strict)
+
+    def _parse(self, kinds: Mapping[int, pa.DataType | None]) -> pa.Table:
+        """Parse columns as types, or as what they seem to be."""
+        found = arrow_csv.read_csv(
+            pa.BufferReader(self._content),
+            arrow_csv.ReadOptions(
+                column_names=[str(place) for place in range(self._header.width)],
+                block_size=len(self._content) + 1,
+                use_threads=False,
+            ),
+            arrow_csv.ParseOptions(delimiter=self._header.separator, newlines_in_values=True),
+            arrow_csv.ConvertOptions(
+                column_types={str(place): kind for place, kind in kinds.items() if kind is not None},
+                include_columns=[str(place) for place in kinds],
+                null_values=["", *self._header.missing],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+        if found.num_rows == self.n_lines:
+            # Each line is a row. A blank one is none, and a line break in quotes ends none.
+            self.lines = self._first_line + np.arange(self.n_lines)
+        return found
+
+    def _to_texts(self, column: pa.ChunkedArray) -> Texts:
+        chunk = _chunk(column)
+        codes, values = _to_numpy(chunk.indices, np.int32, -1), [text.strip() for text in chunk.dictionary.to_pylist()]
+        # Words between blanks, which pyarrow keeps.
+        missing = [place for place, text in enumerate(values) if not text or text in self._header.missing]
+        padded = [place for place in missing if chunk.dictionary[place].as_py() != values[place] or not values[place]]
+        return Texts(np.where(np.isin(codes, padded), -1, codes) if padded else codes, values)
+
+    def _refuse(self, error: pa.ArrowInvalid) -> NoReturn:
+        self.require_closed()
+        rows = self._reader()
+        try:
+            for row in rows:
+                if row and len(row) != self._header.width:
+                    where = at(self.path, self._first_line - 1 + rows.line_num)
+                    raise FormatError(f"{where}: a row must hold {self._header.width} values. Got {len(row)}.")
+        except csv.Error as other:
+            where = at(self.path, self._first_line - 1 + rows.line_num)
+            raise FormatError(f"{where}: a row must be CSV. Got: {other}.") from None
+        got = " ".join(str(error).split())
+        raise FormatError(f"{at(self.path, self._first_line)}: rows must be CSV from here on. Got: {got}.") from None
+
+
+def iterate_blocks(lines: Lines, header: CsvHeader) -> Iterator[CsvBlock]:
+    """Read what follows the header in blocks of whole rows."""
+    first_line = lines.n_read + 1
+    block = CsvBlock(b"", header, lines.path, first_line)
+    for content in _join(lines):
+        block = CsvBlock(lines.to_utf8(content, first_line), header, lines.path, first_line)
+        if first_line == lines.n_read + 1:
+            header = block.widen_header()
+        first_line += block.n_lines
+        yield block
+    block.require_closed()
+
+
+def _join(lines: Lines) -> Iterator[bytes]:
+    """Join blocks of whole lines to larger ones that end outside of quotes."""
     waiting: list[bytes] = []
+    n_bytes = n_quotes = 0
     for block in lines.blocks():
         waiting.append(block)
-        if sum(map(len, waiting)) >= _BLOCK_BYTES:
+        n_bytes, n_quotes = n_bytes + len(block), n_quotes + block.count(b'"')
+        # A single quote within a cell, as of inches, is not worth the memory of a whole file.
+        if (n_bytes >= _BLOCK_BYTES and n_quotes % 2 == 0) or n_bytes >= LONGEST_LINE_BYTES:
             yield b"".join(waiting)
-            waiting = []
+            waiting, n_bytes, n_quotes = [], 0, 0
     if waiting:
         yield b"".join(waiting)
 
 
-def is_worth_pyarrow(block: bytes) -> bool:
-    """Return whether pyarrow gains more on a block than its import takes, which is half a second, with pandas."""
-    return len(block) >= _BLOCK_BYTES or "pyarrow" in sys.modules
-
-
-def read_fast(
-    block: bytes, header: CsvHeader, codes: Sequence[Mapping[str, float] | None], *, takes_missing: bool
-) -> npt.NDArray[np.float64] | None:
-    """Read a block of plain rows by pyarrow: the cells, the index among them, or None where the block needs care.
-
-    `codes` holds for each column, without the index, the number of each word, or None for a column of numbers. With
-    `takes_missing`, words such as NA are missing values.
-    """
-    all_codes = [None, *codes] if header.has_index else list(codes)
-    types = {place: "number" if one is None else "word" for place, one in enumerate(all_codes)}
-    table = _parse(block, header, types, takes_missing=takes_missing)
-    if table is None:
-        return None
-    cells = np.empty((table.num_rows, header.width))
-    for place, (column, one) in enumerate(zip(table.columns, all_codes, strict=True)):
-        if not _read_column(column, one, cells[:, place]):
-            return None
-    return cells
-
-
-def find_texts(
-    block: bytes, header: CsvHeader, wanted: Collection[int], *, takes_missing: bool
-) -> tuple[int, dict[int, Distinct]] | None:
-    """Find the different texts of columns in a block of plain rows by pyarrow.
-
-    Returns the number of rows and the texts by column, without the index; or None where the block needs care. Columns
-    that are not wanted are looked at only if a cell of theirs is not a number. With `takes_missing`, words such as NA
-    are missing values.
-    """
-    found = _parse(block, header, {}, takes_missing=takes_missing)
-    if found is None:
-        return None
-    columns = range(header.has_index, header.width)
-    chosen = [place for place in columns if place - header.has_index in wanted or not _is_numeric(found.column(place))]
-    words = _parse(block, header, dict.fromkeys(chosen, "word"), takes_missing=takes_missing) if chosen else found
-    if words is None:
-        return None
-    named = {place: words.column(str(place)).combine_chunks() for place in chosen}
-    return found.num_rows, {place - header.has_index: _to_distinct(column) for place, column in named.items()}
-
-
 def _is_numeric(column: pa.ChunkedArray) -> bool:
-    from pyarrow import types
-
-    if types.is_null(column.type) or types.is_integer(column.type):
+    if pa.types.is_null(column.type) or pa.types.is_integer(column.type):
         return True
-    if not types.is_floating(column.type):
-        return False
-    return bool(np.count_nonzero(np.isfinite(column.to_numpy())) == len(column) - column.null_count)
+    # NaN and infinity are words here.
+    return pa.types.is_floating(column.type) and bool(np.isfinite(_to_numpy(_chunk(column), np.float64, 0)).all())
 
 
-def _to_distinct(column: pa.DictionaryArray) -> Distinct:
-    codes = column.indices.fill_null(-1).to_numpy()
-    numbers, rows = np.unique(codes, return_index=True)
-    texts = column.dictionary.to_pylist()
-    return Distinct([texts[number] for number in numbers if number >= 0], rows[numbers >= 0].tolist())
+def _chunk(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks else pa.array([], column.type)
 
 
-def _parse(block: bytes, header: CsvHeader, kinds: Mapping[int, str], *, takes_missing: bool) -> pa.Table | None:
-    """Parse columns as numbers or words, all of them as what they seem to be if none is given; None if it cannot be."""
-    if not block.isascii() or b'"' in block or (b"\r" in block and block.count(b"\r") != block.count(b"\r\n")):
-        return None
-    import pyarrow as pa
-    from pyarrow import csv
-
-    types = {"number": pa.float64(), "word": pa.dictionary(pa.int32(), pa.utf8())}
-    try:
-        table = csv.read_csv(
-            pa.BufferReader(block),
-            csv.ReadOptions(column_names=[str(place) for place in range(header.width)], block_size=len(block) + 1),
-            csv.ParseOptions(delimiter=header.separator, quote_char=False),
-            csv.ConvertOptions(
-                column_types={str(place): types[kind] for place, kind in kinds.items()},
-                include_columns=[str(place) for place in kinds],
-                null_values=["", *sorted(MISSING_WORDS)] if takes_missing else [""],
-                strings_can_be_null=True,
-            ),
-        )
-    except pa.ArrowException:
-        return None
-    # A blank line is not a row, and shifts the numbers of lines.
-    return table if table.num_rows == np.count_nonzero(np.frombuffer(block, np.uint8) == _NEWLINE) else None
-
-
-def _read_column(column: pa.ChunkedArray, codes: Mapping[str, float] | None, cells: npt.NDArray[np.float64]) -> bool:
-    """Write the numbers of a column, NaN for null; return whether all others are finite."""
-    if codes is None:
-        numbers = column.to_numpy()
-        cells[:] = numbers
-        return bool(np.count_nonzero(np.isfinite(numbers)) == len(numbers) - column.null_count)
-    words = column.combine_chunks()
-    # The code behind the last stands for null, and infinity for what is not a word of the column.
-    values = [codes.get(text.strip(), np.inf) for text in words.dictionary.to_pylist()]
-    cells[:] = np.array([*values, np.nan])[words.indices.fill_null(len(values)).to_numpy()]
-    return not np.isinf(cells).any()
+def _to_numpy(array: pa.Array, dtype: npt.DTypeLike, missing: float) -> np.ndarray:
+    """Copy numbers; pyarrow's own way imports pandas, which takes 0.3 s."""
+    validity, values = array.buffers()
+    stop = array.offset + len(array)
+    numbers = np.frombuffer(values, dtype, stop)[array.offset :].copy() if len(array) else np.empty(0, dtype)
+    if array.null_count:
+        is_valid = np.unpackbits(np.frombuffer(validity, np.uint8), count=stop, bitorder="little")[array.offset :]
+        numbers[is_valid == 0] = missing
+    return numbers

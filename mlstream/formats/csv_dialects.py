@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from mlstream._support.content import FormatError, at, bare_path, show
+from mlstream._support.content import FormatError, at, bare_path, first_repeated, show
 from mlstream._support.spreadsheets import unguard_text
 from mlstream.formats.lines import Lines
 from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.tables.table import kept_columns
+from mlstream.streams.tables.text_columns import missing_words
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 # Excel writes and reads such a line before the names.
@@ -26,24 +27,40 @@ class CsvDialect(NamedTuple):
 
     separator: str | None = ","
     """The character between cells; None if the first line shows it."""
-    takes_index: bool = False
-    """Whether a first column without a name is the index of pandas, which is left out."""
-    takes_missing: bool = False
-    """Whether words such as NA are missing values."""
+    is_foreign: bool = False
+    """Whether any program may have written it: with an index, with separators at the ends of lines."""
+    missing: frozenset[str] = frozenset()
+    """Words for missing values, beside an empty cell."""
+    ignore: tuple[str, ...] = ()
+    """Columns that are not read."""
+    has_names: bool = True
+    """Whether the first line holds the names of the columns."""
 
 
 class CsvHeader(NamedTuple):
-    """The first line."""
+    """The columns of a file."""
 
     separator: str
     names: tuple[str, ...]
+    """Names of all columns, empty where there is none."""
+    kept: tuple[int, ...]
+    """The columns that are read, by place."""
     has_index: bool
     """Whether rows begin with their number, which is no column of the table."""
+    empty: tuple[int, ...]
+    """Columns without a name at the end, which hold nothing."""
+    missing: frozenset[str]
+    is_foreign: bool
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Names of all columns that have one."""
+        return tuple(filter(None, self.names))
 
     @property
     def width(self) -> int:
         """Number of cells in a row."""
-        return len(self.names) + self.has_index
+        return len(self.names)
 
 
 # As `format_csv` writes.
@@ -52,33 +69,62 @@ OWN = CsvDialect()
 
 def dialect_of(path: Path, reading: ReadingCard) -> CsvDialect:
     """Return the dialect of a file of any origin, by the ending of its name and the options."""
-    by_name = "\t" if bare_path(path).suffix.lower() == ".tsv" else None
-    return CsvDialect(reading.separator or by_name, takes_index=True, takes_missing=reading.missing != "error")
+    is_tsv = "tsv" in {reading.format, bare_path(path).suffix.lower().removeprefix(".")}
+    separator = reading.separator or ("\t" if is_tsv else None)
+    return CsvDialect(separator, True, missing_words(reading), reading.ignore, reading.header)
 
 
 def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
     """Read the first line, or lines if a quoted name has several; the text is taken up to the end of the header.
 
-    Names lose the apostrophe that `format_csv` puts before those that a spreadsheet would take for a formula. Raises
-    FormatError if several characters may separate the names, or the names are fewer than two or repeat.
+    Names lose the apostrophe that `format_csv` puts before those that a spreadsheet would take for a formula. Columns
+    of a file without names are called x0, x1, ... Raises FormatError if several characters may separate the names, the
+    names are fewer than two or repeat, or one is missing.
     """
-    head = lines.head()
+    head = lines.head(keep_ends=True)
     first = next(head, "")
     if "\0" in first:
-        rule = "text must be UTF-8 or Latin-1"
+        rule = "text must be UTF-8 or Windows-1252"
         raise FormatError(f"{at(lines.path, 1)}: {rule}. Got zero bytes, as of UTF-16; save it as CSV in UTF-8.")
-    stated = _STATED.fullmatch(first) if dialect.takes_index else None
+    stated = _STATED.fullmatch(first.rstrip("\r\n")) if dialect.is_foreign else None
     if stated:
         first = next(head, "")
     separator = dialect.separator or (stated and stated[1]) or _find_separator(first, lines.path)
-    names = tuple(map(unguard_text, _split(first, head, separator, lines)))
-    has_index = dialect.takes_index and len(names) > 1 and not names[0]
-    header = CsvHeader(separator, names[1:] if has_index else names, has_index)
-    _require_names(header, lines.path)
-    if len(names) < 2 and dialect.takes_index:
+    cells = _split(first, head, separator, lines)
+    if not dialect.has_names:
+        # The next line that is read is the first again, or that behind Excel's.
+        lines.rewind(n_lines=bool(stated))
+        names = tuple(f"x{place}" for place in range(len(cells)))
+    else:
+        names = tuple(map(unguard_text, cells))
+    if len(names) < 2 and dialect.is_foreign:
         rule = "the names of columns must be at least two, separated by comma, semicolon, tab or bar"
-        raise FormatError(f"{at(lines.path, 1)}: {rule}. Got {show(first)}; separator= or --separator sets another.")
-    return header
+        got = f"Got {show(first.strip())}; separator= or --separator sets another"
+        raise FormatError(f"{at(lines.path, 1)}: {rule}. {got}.")
+    return _settle(separator, names, dialect, lines.path)
+
+
+def _settle(separator: str, names: tuple[str, ...], dialect: CsvDialect, path: Path) -> CsvHeader:
+    """Tell the columns that are read from an index, from empty columns at the end, and from those left out."""
+    width, has_index, n_empty = len(names), False, 0
+    if dialect.is_foreign and "" not in dialect.ignore:
+        has_index = not names[0]
+        n_empty = next((place for place, name in enumerate(reversed(names)) if name), 0)
+    inner = range(has_index, width - n_empty)
+    named = [names[place] for place in inner]
+    kept = [inner[place] for place in kept_columns(named, dialect.ignore, path)] if named else []
+    nameless = next((place for place in kept if not names[place]), None)
+    if dialect.is_foreign and nameless is not None:
+        rule = f"column {nameless + 1} must have a name"
+        way_out = "ignore=[''] or --ignore '' leaves out columns without a name"
+        raise FormatError(f"{at(path, 1)}: {rule}. Got none; {way_out}, header=False or --header no takes no names.")
+    repeated = first_repeated(names[place] for place in kept)
+    if repeated is not None or not kept:
+        got = "no name" if repeated is None else f"{show(str(repeated))} twice"
+        rule = "a CSV file must start with the names of its columns, all different"
+        raise FormatError(f"{at(path, 1)}: {rule}. Got {got}.")
+    empty = tuple(range(width - n_empty, width))
+    return CsvHeader(separator, names, tuple(kept), has_index, empty, dialect.missing, dialect.is_foreign)
 
 
 def _find_separator(line: str, path: Path) -> str:
@@ -87,7 +133,8 @@ def _find_separator(line: str, path: Path) -> str:
     if len(found) > 1:
         names = " and ".join(f"{SEPARATORS[separator]}s" for separator in found)
         rule = "the names of columns must be separated by one of comma, semicolon, tab and bar"
-        raise FormatError(f"{at(path, 1)}: {rule}. Got {names} in {show(line)}; separator= or --separator decides.")
+        got = f"Got {names} in {show(line.strip())}; separator= or --separator decides"
+        raise FormatError(f"{at(path, 1)}: {rule}. {got}.")
     return found[0] if found else ","
 
 
@@ -97,11 +144,3 @@ def _split(first: str, rest: Iterator[str], separator: str, lines: Lines) -> lis
         return next(reader, [])
     except csv.Error as error:
         raise FormatError(f"{at(lines.path, lines.n_read)}: a row must be CSV. Got: {error}.") from None
-
-
-def _require_names(header: CsvHeader, path: Path) -> None:
-    names = header.names
-    if names and len(set(names)) == len(names):
-        return
-    got = f"{Counter(names).most_common(1)[0][0]!r} twice" if names else "no name"
-    raise FormatError(f"{at(path, 1)}: a CSV file must start with the names of its columns, all different. Got {got}.")

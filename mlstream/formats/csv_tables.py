@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import math
 import re
-from array import array
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from dataclasses import replace
 from io import BytesIO
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from mlstream._support.content import FormatError, at, show
 from mlstream._support.spreadsheets import guard_text
 from mlstream.formats.arff.writer import format_dense_rows
-from mlstream.formats.csv_blocks import BlockLines, is_worth_pyarrow, join_blocks, read_fast
-from mlstream.formats.csv_dialects import OWN, SEPARATORS, CsvDialect, CsvHeader, read_header
+from mlstream.formats.csv_blocks import CsvBlock, Texts, iterate_blocks
+from mlstream.formats.csv_dialects import OWN, SEPARATORS, CsvDialect, CsvHeader, dialect_of, read_header
 from mlstream.formats.lines import Lines, Readable
+from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.table import Column, Table, gather, to_number
-from mlstream.streams.tables.text_columns import TextColumn, read_cell
+from mlstream.streams.tables.text_columns import MAX_EXACT, TextColumn, Words, read_texts
 
-_N_ROWS = 4096
 # Of names that no reader of CSV takes; a zero byte looks like UTF-16.
 _BROKEN = re.compile(r"[\n\r\0]")
 _QUOTED = (*SEPARATORS, '"')
@@ -45,112 +43,107 @@ def read_csv(
     """Read a CSV file, a row of names and then rows, in tables of some rows, one after the other.
 
     There is at least one table; all are dense, and an empty cell is NaN. Columns in `words`, as `find_words` finds
-    them, hold words; all others hold numbers. Raises NotNumericError, with the line, if a cell is neither a finite
-    number nor a word of its column nor empty; FormatError if a row is not as wide as the first, or its index is not its
-    number.
+    them, hold words; all others hold numbers. Rows without a value are left out with a warning. Raises
+    NotNumericError, with the line, if a cell is neither a finite number nor a word of its column nor empty; FormatError
+    if a row is not as wide as the first, or its index is not its number.
     """
     lines = Lines(source, path)
     header = read_header(lines, dialect)
-    reader = _RowReader(path, header, dialect, words or {})
-    yield Table(path, reader.columns, np.empty((0, len(header.names))), np.empty(0, np.int64))
-    blocks, line = join_blocks(lines), lines.n_read
-    for block in blocks:
-        table = reader.read_fast(block, line) if is_worth_pyarrow(block) and not lines.is_short else None
-        if table is not None:
-            line += len(table.lines)
-            yield table
-            continue
-        text = BlockLines(block, blocks, lines, line)
-        yield from reader.read(text)
-        line = text.n_read
+    names = [header.names[place] for place in header.kept]
+    found = [(words or {}).get(name, TextColumn(Column(name))) for name in names]
+    columns, n_empty = tuple(one.column for one in found), 0
+    head = Table(path, columns, np.empty((0, len(names))), np.empty(0, np.int64), file_names=header.named)
+    yield head
+    reader = _BlockReader(header, dict(zip(header.kept, found, strict=True)))
+    for block in iterate_blocks(lines, header):
+        table = replace(head, cells=reader.read(block), lines=block.lines)
+        # One column shows whether it is worth to look at all.
+        is_empty = np.isnan(table.cells).all(axis=1) if np.isnan(table.cells[:, 0]).any() else np.zeros(0, dtype=bool)
+        n_empty += np.count_nonzero(is_empty)
+        yield table.take(np.flatnonzero(~is_empty)) if is_empty.any() else table
+    if n_empty:
+        warnings.warn(f"{path}: {n_empty} rows without any value were left out.", stacklevel=2)
 
 
-def iterate_rows(text: BlockLines, header: CsvHeader, path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Split the rows of a block, with the line where each ends; a row that goes on in the next block is completed.
+def find_words(source: Readable, path: Path, reading: ReadingCard) -> Mapping[str, TextColumn]:
+    """Find, by name, the columns that hold anything but numbers, which is known only when all rows are.
 
-    Raises FormatError, with the line, if a row is not CSV, or not as wide as the header.
+    Raises FormatError, with the line, if the file breaks its format, or a column holds what is neither numbers nor
+    words.
     """
-    rows = csv.reader(text, delimiter=header.separator)
-    try:
-        for row in rows:
-            if row:
-                if len(row) != header.width:
-                    raise FormatError(
-                        f"{at(path, text.n_read)}: a row must hold {header.width} values. Got {len(row)}."
-                    )
-                yield text.n_read, row
-            if text.is_done:
-                return
-    except csv.Error as error:
-        raise FormatError(f"{at(path, text.n_read)}: a row must be CSV. Got: {error}.") from None
+    lines = Lines(source, path)
+    header = read_header(lines, dialect_of(path, reading))
+    columns = {place: Words(header.names[place], path, reading) for place in header.kept}
+    for block in iterate_blocks(lines, header):
+        few = [place for place, column in columns.items() if not column.are_many]
+        found = block.find_texts(header.kept, few)
+        for place, column in columns.items():
+            codes, texts = found.get(place, Texts(np.empty(0, np.int32), []))
+            seen, rows = np.unique(codes, return_index=True)
+            column.add([texts[code] for code in seen if code >= 0], block.lines[rows[seen >= 0]], len(block.lines))
+    settled = [column.settle() for column in columns.values()]
+    return {one.column.name: one for one in settled if one.read is not to_number}
 
 
-class _RowReader:
-    """Turn rows into numbers, for a given header."""
+class _BlockReader:
+    """Turn blocks of rows into numbers, column by column."""
 
-    def __init__(self, path: Path, header: CsvHeader, dialect: CsvDialect, words: Mapping[str, TextColumn]) -> None:
-        self._path, self._header, self._takes_missing = path, header, dialect.takes_missing
-        found = [words.get(name) for name in header.names]
-        self.columns = tuple(
-            Column(name) if text is None else text.column for name, text in zip(header.names, found, strict=True)
-        )
-        self._codes = [None if text is None else text.codes for text in found]
-        self._is_plain = not any(self._codes)
-        self._n_rows = 0
+    def __init__(self, header: CsvHeader, columns: Mapping[int, TextColumn]) -> None:
+        self._header, self._columns = header, columns
+        self._texts = [place for place, column in columns.items() if column.read is not to_number]
+        self._next_index: float | None = None
 
-    def read(self, text: BlockLines) -> Iterator[Table]:
-        """Read the rows of a block one by one."""
-        rows = iterate_rows(text, self._header, self._path)
-        while some := list(islice(rows, _N_ROWS)):
-            cells, lines = array("d"), array("q")
-            for line, row in some:
-                cells.extend(self._read_row(self._take_index(row, line), line))
-                lines.append(line)
-            table = np.asarray(cells).reshape(len(lines), len(self.columns))
-            yield Table(self._path, self.columns, table, np.asarray(lines))
+    def read(self, block: CsvBlock) -> npt.NDArray[np.float64]:
+        """Read the columns that are kept."""
+        header = self._header
+        places = [*([0] if header.has_index else []), *header.kept, *header.empty]
+        read = block.read(places, [*self._texts, *header.empty])
+        if header.has_index:
+            self._require_index(block, read[0])
+        for place in header.empty:
+            self._require_empty(block, place, read[place])
+        return np.column_stack([self._to_numbers(block, place, read[place]) for place in header.kept])
 
-    def read_fast(self, block: bytes, line: int) -> Table | None:
-        """Read a block of plain rows at once, by pyarrow; None where that is not possible."""
-        cells = read_fast(block, self._header, self._codes, takes_missing=self._takes_missing)
-        if cells is None:
-            return None
-        if self._header.has_index:
-            if (cells[:, 0] != np.arange(self._n_rows, self._n_rows + len(cells))).any():
-                return None
-            self._n_rows += len(cells)
-            cells = cells[:, 1:]
-        return Table(self._path, self.columns, cells, np.arange(line + 1, line + 1 + len(cells)))
+    def _to_numbers(
+        self, block: CsvBlock, place: int, cells: npt.NDArray[np.float64] | Texts
+    ) -> npt.NDArray[np.float64]:
+        if not isinstance(cells, Texts):
+            # What is infinite or rounded is one error, with its text.
+            if not (np.abs(cells) > MAX_EXACT).any():
+                return cells
+            cells = block.find_texts([place], [place])[place]
+        codes, texts = cells
 
-    def _take_index(self, row: list[str], line: int) -> list[str]:
-        self._n_rows += 1
-        if not self._header.has_index:
-            return row
-        if to_number(row[0]) != self._n_rows - 1:
-            rule = "the first column must have a name, unless it numbers the rows 0, 1, 2, ... as the index of pandas"
-            raise FormatError(f"{at(self._path, line)}: {rule}. Got {show(row[0])} for row {self._n_rows - 1}.")
-        return row[1:]
+        def fail(code: int, rule: str) -> NotNumericError:
+            where, name = at(block.path, block.lines[(codes == code).argmax()]), show(self._header.names[place])
+            return NotNumericError(f"{where}: column {name} {rule}. Got {show(texts[code])}.")
 
-    def _read_row(self, row: list[str], line: int) -> list[float]:
-        text = "".join(row)
-        # Python reads 1_000, and digits of other scripts, as numbers; no other program does.
-        if self._is_plain and text.isascii() and "_" not in text:
-            with suppress(ValueError):
-                numbers = list(map(float, row))
-                # So it does "nan" and "inf", which show in the sum.
-                if math.isfinite(sum(numbers)):
-                    return numbers
-        return self._read_with_care(row, line)
+        numbers = read_texts(texts, self._columns[place], (), fail)
+        return np.append(numbers, np.nan)[codes]
 
-    def _read_with_care(self, row: list[str], line: int) -> list[float]:
-        pairs = zip(row, self._codes, strict=True)
-        cells = [read_cell(cell, codes, takes_missing=self._takes_missing) for cell, codes in pairs]
-        numbers = [number for number in cells if number is not None]
-        if len(numbers) == len(row):
-            return numbers
-        column = cells.index(None)
-        where, name = at(self._path, line), show(self._header.names[column])
-        rule = "must be a finite number, or empty for an unknown label"
-        raise NotNumericError(f"{where}: column {name} {rule}. Got {show(row[column])}.")
+    def _require_index(self, block: CsvBlock, cells: npt.NDArray[np.float64] | Texts) -> None:
+        """Require that the first column counts the rows, from 0 as pandas does or from 1 as R does."""
+        if isinstance(cells, Texts):
+            texts = np.array([*cells.values, ""], dtype=object)[cells.codes]
+            cells = np.array([to_number(text) for text in texts], dtype=np.float64)
+        if self._next_index is None:
+            self._next_index = 1.0 if len(cells) and cells[0] == 1 else 0.0
+        expected = self._next_index + np.arange(len(cells))
+        wrong = np.flatnonzero(cells != expected)
+        if len(wrong):
+            rule = "the first column must have a name, unless it counts the rows from 0 or 1, as pandas and R write"
+            got = f"Got another value in the row of {expected[wrong[0]]:g}; ignore=[''] or --ignore '' leaves it out"
+            raise FormatError(f"{at(block.path, block.lines[wrong[0]])}: {rule}. {got}.")
+        self._next_index += len(cells)
+
+    def _require_empty(self, block: CsvBlock, place: int, cells: npt.NDArray[np.float64] | Texts) -> None:
+        codes, texts = cells
+        held = np.flatnonzero(codes >= 0)
+        if len(held):
+            where = at(block.path, block.lines[held[0]])
+            rule = f"column {place + 1} must have a name, or be empty"
+            way_out = "ignore=[''] or --ignore '' leaves out columns without a name"
+            raise FormatError(f"{where}: {rule}. Got {show(str(texts[codes[held[0]]]))}; {way_out}.")
 
 
 def format_csv(X: Features, Y: Indicator, names: Sequence[str]) -> Iterator[str]:

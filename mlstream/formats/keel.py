@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -13,16 +13,16 @@ import numpy as np
 
 from mlstream._support.content import FormatError, at, clip, first_repeated, show
 from mlstream.formats.lines import Lines, Readable
+from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.table import Column, Table, nominal, to_number
+from mlstream.streams.tables.text_columns import EXACT_RULE, MAX_EXACT, code_values, is_rounded, missing_words
 
 _N_ROWS = 4096
 _MAX_CLASSES = 1000
-_MISSING = frozenset({"?", "<null>", "null", ""})
 _ATTRIBUTE = re.compile(r"""('[^']*'|"[^"]*"|[^\s{\[]+)\s*(.*)""")
 _NUMERIC = re.compile(r"(real|integer|numeric)\s*(?:\[([^\],]*),([^\],]*)\])?", re.IGNORECASE)
 _VALUES = re.compile(r"\{(.*)\}")
-
-Reader = Callable[[str], float | None]
 
 
 @dataclass
@@ -37,11 +37,11 @@ class _Header:
     outputs: list[str] = field(default_factory=list)
 
 
-def read_keel(source: Readable, path: Path) -> Iterator[Table]:
+def read_keel(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT) -> Iterator[Table]:
     r"""Read a KEEL file in tables of some thousands of rows, one after the other, at least one.
 
     Inputs come first, in the order of the file; then the labels: the outputs, if there are several, else one per class,
-    in the order of their declaration. A missing value (``?`` or ``<null>``) is NaN; where the class is missing, so are
+    in the order of their declaration. A missing value is NaN; where the class is missing, so are
     all labels. Raises FormatError, with the line, if anything contradicts the format or the header.
 
     >>> from io import BytesIO
@@ -53,7 +53,7 @@ def read_keel(source: Readable, path: Path) -> Iterator[Table]:
     lines = Lines(source, path)
     numbered = enumerate(lines.head(), 1)
     header = _read_header(numbered, path)
-    reader = _RowReader(header, path)
+    reader = _RowReader(header, path, missing_words(reading))
     yield reader.to_table([], [])
     rows = ((line, text) for line, text in numbered if text.strip() and not text.lstrip().startswith("%"))
     while some := list(islice(rows, _N_ROWS)):
@@ -126,16 +126,16 @@ def _settle_roles(header: _Header, path: Path) -> _Header:
 class _RowReader:
     """Turn lines into numbers, for a given header."""
 
-    def __init__(self, header: _Header, path: Path) -> None:
-        self._path, self._relation = path, header.relation
+    def __init__(self, header: _Header, path: Path, missing: frozenset[str]) -> None:
+        self._path, self._relation, self._missing = path, header.relation, missing
         names = list(header.columns)
         self._names = names
-        self._readers = [_cell_reader(column) for column in header.columns.values()]
+        self._readers = [code_values(column) for column in header.columns.values()]
         self._inputs = [names.index(name) for name in names if name in set(header.inputs)]
         self._outputs = [names.index(name) for name in names if name in set(header.outputs)]
         self._classes = header.classes[header.outputs[0]] if len(header.outputs) == 1 else None
         if self._classes is not None:
-            self._readers[self._outputs[0]] = _cell_reader(Column(header.outputs[0], self._classes))
+            self._readers[self._outputs[0]] = code_values(Column(header.outputs[0], self._classes))
         inputs = [header.columns[names[index]] for index in self._inputs]
         self._columns = (*inputs, *self._label_columns(header))
 
@@ -145,14 +145,21 @@ class _RowReader:
         if len(cells) != len(self._readers):
             rule = f"a row must hold {len(self._readers)} values"
             raise FormatError(f"{at(self._path, line)}: {rule}. Got {len(cells)}.")
-        row = []
-        for name, read, cell in zip(self._names, self._readers, cells, strict=True):
-            number = read(cell.strip().strip("'\""))
-            if number is None:
+        return [self._read(place, cell.strip(), line) for place, cell in enumerate(cells)]
+
+    def _read(self, place: int, cell: str, line: int) -> float:
+        column, bare = self._readers[place], cell.strip("'\"")
+        number = column.read(bare)
+        numbers = column.column.numbers
+        if number is None or (numbers is not None and number not in numbers):
+            if cell and cell not in self._missing:
                 rule = "must be a finite number or one of its values, ? or <null> if it is missing"
-                raise FormatError(f"{at(self._path, line)}: column {show(name)} {rule}. Got {show(cell.strip())}.")
-            row.append(number)
-        return row
+                raise FormatError(f"{at(self._path, line)}: column {show(self._names[place])} {rule}. Got {show(cell)}.")
+            return math.nan
+        if abs(number) > MAX_EXACT and is_rounded(bare):
+            rule = f"column {show(self._names[place])} {EXACT_RULE}"
+            raise FormatError(f"{at(self._path, line)}: {rule}. Got {show(cell)}.")
+        return number
 
     def to_table(self, rows: Sequence[Sequence[float]], lines: Sequence[int]) -> Table:
         """Put rows together, inputs first."""
@@ -171,18 +178,3 @@ class _RowReader:
         # A class may be called as an input.
         is_taken = set(self._classes) & set(header.inputs)
         return [Column(f"{header.outputs[0]}={name}" if is_taken else name) for name in self._classes]
-
-
-def _cell_reader(column: Column) -> Reader:
-    """Make what reads a cell: NaN for a missing value, None for what cannot be there."""
-    codes = {value: float(code) for code, value in enumerate(column.values or ())}
-
-    def read(cell: str) -> float | None:
-        if column.is_coded:
-            number = codes.get(cell)
-        else:
-            number = to_number(cell)
-            number = None if column.numbers is not None and number not in column.numbers else number
-        return math.nan if number is None and cell in _MISSING else number
-
-    return read

@@ -1,58 +1,155 @@
-"""Multi-label LIBSVM files (``1,3 2:0.5 7:1``) as tables, through scikit-learn."""
+"""Multi-label LIBSVM files (``1,3 2:0.5 7:1``), and those of the extreme-classification repository, as tables."""
 
 from __future__ import annotations
 
 import re
-from io import BytesIO
+import warnings
+from array import array
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
-from mlstream._support.content import FormatError, at, require_room, show
-from mlstream.streams.stream import Indicator
-
-SUFFIXES = (".libsvm", ".svm", ".svmlight")
+from mlstream._support.content import FormatError, at, show
+from mlstream.formats.lines import Lines, Readable
+from mlstream.streams.tables.labels import PlainRule
+from mlstream.streams.tables.table import Column, Table
 
 _NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
+_LABEL = r"[+-]?[0-9]{1,7}(?:\.0*+)?"
 # Features are numbered by up to seven digits, which bounds the width that a few bytes can claim.
-_ROW = re.compile(rf"\s*(?:[0-9]{{1,6}}(?:,[0-9]{{1,6}})*)?(?:[ \t]+[0-9]{{1,7}}:{_NUMBER})*\s*(?:#.*)?".encode())
+_ROW = re.compile(rf"({_LABEL}(?:,{_LABEL})*+)?((?:[ \t]+[0-9]{{1,7}}:{_NUMBER})*+)\s*(?:#.*)?")
+_HEADER = re.compile(r"\s*([0-9]{1,10})[ \t]+([0-9]{1,7})[ \t]+([0-9]{1,7})\s*")
+# While a piece is read, its labels are dense.
+_PIECE_CELLS = 4 * 2**20
 
 
-class LabelledTable(NamedTuple):
-    """The content of a file."""
+class _Rows(NamedTuple):
+    """The rows of a file, one after the other, and what its first line states."""
 
-    X: sparse.csr_array
-    Y: Indicator
-    label_names: tuple[str, ...]
+    labels: array[int]
+    label_ends: array[int]
+    cells: array[float]
+    """Index and value in turn."""
+    cell_ends: array[int]
+    lines: array[int]
+    header: tuple[int, int, int] | None
+    """Numbers of rows, features and labels."""
 
 
-def read_libsvm(content: bytes, path: Path) -> LabelledTable:
-    """Read the unpacked content of a multi-label LIBSVM file.
+def read_libsvm(source: Readable, path: Path, rule: PlainRule = None, n_features: int | None = None) -> Iterator[Table]:
+    """Read a LIBSVM file in tables of some rows, one after the other; features come first, then labels.
 
-    The format has no header: X is as wide as the greatest index asks for, and features are numbered from 0 if any index
-    is 0, else from 1. Labels are those that occur, named by their numbers and in their order. Raises FormatError if a
-    line is anything else than labels and rising ``index:value``, or no label occurs.
+    Where the first line states numbers of rows, features and labels, these are the widths, and numbers begin with 0.
+    Else X is as wide as `n_features` or the greatest index says, and features are numbered from 0 if any index is 0,
+    else from 1; labels are those that occur, or that `rule` names, or as many as it counts. Rows that are labelled -1
+    and 1 have one label. Raises FormatError, with the line, if a row is anything else than labels and ``index:value``,
+    a number is beyond the width, or no label occurs.
     """
-    from sklearn.datasets import load_svmlight_file
+    rows = _read_rows(Lines(source, path))
+    X, (Y, label_names) = _take_features(rows, n_features, path), _take_labels(rows, rule, path)
+    names = tuple(f"f{place}" for place in range(X.shape[1]))
+    # A label may be called like a feature.
+    columns = tuple(map(Column, (*names, *label_names)))
+    lines = np.array(rows.lines, np.int64)
+    step = max(1, _PIECE_CELLS // max(1, len(label_names)))
+    for start in range(0, max(1, len(lines)), step):
+        part = slice(start, start + step)
+        cells = sparse.csr_array(sparse.hstack([X[part], Y[part]], format="csr"))
+        yield Table(path, columns, cells, lines[part], label_names=label_names)
 
-    for number, line in enumerate(content.splitlines(), 1):
-        if not _ROW.fullmatch(line):
-            got = show(line[:200].decode("latin-1"))
-            raise FormatError(f"{at(path, number)}: a row must be labels and index:value. Got {got}.")
-    try:
-        X, labels = load_svmlight_file(BytesIO(content), multilabel=True)
-    except ValueError as error:
-        raise FormatError(f"{path} must be a LIBSVM file. Got: {error}.") from None
-    names = sorted({int(label) for row in labels for label in row})
-    if not names:
-        raise FormatError(f"{path} must have at least one label. Got 0.")
-    require_room(len(labels) * len(names), len(content), f"{path}: {len(labels):,} rows of {len(names):,} labels")
-    if not np.isfinite(X.data).all():
+
+def _read_rows(lines: Lines) -> _Rows:
+    header = None
+    rows = _Rows(array("q"), array("q", [0]), array("d"), array("q", [0]), array("q"), None)
+    for number, line in enumerate(lines.head(), 1):
+        if number == 1 and (stated := _HEADER.fullmatch(line)):
+            header = int(stated[1]), int(stated[2]), int(stated[3])
+            continue
+        # A blank line is a row without anything where rows are counted.
+        if not line.strip() and (header is None or len(rows.lines) == header[0]) or line.lstrip().startswith("#"):
+            continue
+        match = _ROW.fullmatch(line)
+        if match is None:
+            raise FormatError(f"{at(lines.path, number)}: a row must be labels and index:value. Got {show(line[:200])}.")
+        if match[1]:
+            rows.labels.extend(int(float(label)) for label in match[1].split(","))
+        rows.cells.extend(map(float, match[2].replace(":", " ").split()))
+        rows.label_ends.append(len(rows.labels))
+        rows.cell_ends.append(len(rows.cells) // 2)
+        rows.lines.append(number)
+    if header is not None and len(rows.lines) != header[0]:
+        rule = f"must hold {header[0]} rows, as its first line says"
+        raise FormatError(f"{lines.path} {rule}. Got {len(rows.lines)}.")
+    return rows._replace(header=header)
+
+
+def _take_features(rows: _Rows, n_features: int | None, path: Path) -> sparse.csr_array:
+    cells, ends = np.array(rows.cells), np.array(rows.cell_ends)
+    values, indices = cells[1::2].copy(), cells[::2].astype(np.int64)
+    if not np.isfinite(values).all():
         raise FormatError(f"{path} must hold finite numbers. Got another.")
-    places = {label: place for place, label in enumerate(names)}
-    Y = np.zeros((len(labels), len(names)), np.uint8)
-    for row, present in zip(Y, labels, strict=True):
-        row[[places[int(label)] for label in present]] = 1
-    return LabelledTable(sparse.csr_array(X), Y, tuple(map(str, names)))
+    width = n_features if rows.header is None else rows.header[1]
+    if rows.header is None and indices.min(initial=1):
+        indices -= 1
+    width = int(indices.max(initial=0)) + 1 if width is None else width
+    X = sparse.csr_array((values, indices, ends), shape=(len(rows.lines), max(width, int(indices.max(initial=0)) + 1)))
+    X.sort_indices()
+    _require(rows, np.flatnonzero(indices >= width), ends, path, f"there must be {width} features")
+    repeated = np.flatnonzero(np.diff(X.indices, prepend=-1) == 0)
+    starts = np.zeros(len(indices) + 1, dtype=bool)
+    starts[ends] = True
+    _require(rows, repeated[~starts[repeated]], ends, path, "an index must occur once in a row")
+    return X
+
+
+def _take_labels(rows: _Rows, rule: PlainRule, path: Path) -> tuple[sparse.csr_array, tuple[str, ...]]:
+    labels, ends = np.array(rows.labels, np.int64), np.array(rows.label_ends)
+    numbers = _name_labels(rows, rule, path, np.unique(labels))
+    order = np.argsort(numbers)
+    places = order[np.searchsorted(numbers, labels, sorter=order).clip(max=len(numbers) - 1)]
+    is_known = np.asarray(numbers)[places] == labels
+    others = np.unique(labels[~is_known])
+    if isinstance(rule, tuple) and len(others):
+        warnings.warn(f"{path}: {len(others)} labels that labels= does not name were left out.", stacklevel=3)
+    elif others.tolist() != [-1]:
+        _require(rows, np.flatnonzero(~is_known), ends, path, f"labels must be {numbers[0]} to {numbers[-1]}")
+    owners = np.repeat(np.arange(len(rows.lines)), np.diff(ends))
+    pairs = owners[is_known], places[is_known]
+    Y = sparse.csr_array((np.ones(len(pairs[0])), pairs), shape=(len(rows.lines), len(numbers)))
+    # A label that a row lists twice is there once.
+    Y.data[:] = 1
+    return Y, tuple(map(str, numbers))
+
+
+def _name_labels(rows: _Rows, rule: PlainRule, path: Path, found: npt.NDArray[np.int64]) -> list[int]:
+    """Choose the numbers of the labels."""
+    if isinstance(rule, str):
+        raise ValueError(f"labels must be names or a number for {path.name}, whose rows name theirs. Got {rule!r}.")
+    if isinstance(rule, tuple):
+        unknown = next((name for name in rule if not name.isdecimal()), None)
+        if unknown is not None or len(set(rule)) < len(rule):
+            got = "a name twice" if unknown is None else repr(unknown)
+            raise ValueError(f"labels must be numbers for {path.name}, each named once. Got {got}.")
+        return list(map(int, rule))
+    if rule is not None or rows.header is not None:
+        n_labels = rule if rule is not None else rows.header[2] if rows.header else 0
+        is_one_based = rows.header is None and 0 not in found and n_labels in found
+        numbers = list(range(is_one_based, n_labels + is_one_based))
+    else:
+        # Of two classes, -1 is the absence of the other.
+        is_binary = found.tolist() == [-1, 1] and len(rows.labels) == len(rows.lines)
+        numbers = [1] if is_binary else found.tolist()
+    if not numbers or numbers[0] < 0:
+        raise FormatError(f"{path} must have at least one label, numbered from 0 on. Got {len(numbers)} labels.")
+    return numbers
+
+
+def _require(rows: _Rows, wrong: npt.NDArray[np.intp], ends: npt.NDArray[np.int64], path: Path, rule: str) -> None:
+    """Raise an error, with the line, if there is a wrong pair or label; `ends` are those of the rows."""
+    if len(wrong):
+        row = int(np.searchsorted(ends, wrong[0], side="right")) - 1
+        raise FormatError(f"{at(path, rows.lines[row])}: {rule}. Got another.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
@@ -18,6 +20,7 @@ SHORT_BYTES = 2**20
 LONGEST_LINE_BYTES = 32 * 2**20
 
 LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\r|\n)")
+_WINDOWS = {byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(0x80, 0xA0)}
 
 
 class Readable(Protocol):
@@ -27,10 +30,20 @@ class Readable(Protocol):
         """Read as many bytes; fewer at the end only."""
 
 
+def decode_windows(text: bytes) -> str:
+    r"""Decode Windows-1252, its five bytes without a character as in Latin-1.
+
+    >>> decode_windows(b"\x80 \xe9 \x81")
+    '€ é \x81'
+    """
+    return text.decode("latin-1").translate(_WINDOWS)
+
+
 class Lines:
     """The lines of a text, which end as on Unix, Windows or old Macs.
 
-    The first line with other characters than ASCII, comments aside, determines whether the text is UTF-8 or Latin-1.
+    The first line with other characters than ASCII, comments aside, determines whether the text is UTF-8 or
+    Windows-1252, which reads Latin-1 alike.
     """
 
     def __init__(self, source: Readable, path: Path) -> None:
@@ -43,19 +56,37 @@ class Lines:
         self._block, self._position = b"", 0
         self._blocks = self._read_blocks(source)
 
-    def head(self) -> Iterator[str]:
+    def head(self, *, keep_ends: bool = False) -> Iterator[str]:
         """Read line by line, as long as lines are taken."""
         for block in self._blocks:
             self._block = block
             for match in LINE.finditer(block):
                 self.n_read, self._position = self.n_read + 1, match.end()
-                yield self.decode(match.group(1), self.n_read)
+                yield self.decode(match.group(not keep_ends), self.n_read)
 
     def blocks(self) -> Iterator[bytes]:
         """Read what `head` left, in blocks of whole lines, each of which ends."""
         if self._position < len(self._block):
             yield self._block[self._position :]
         yield from self._blocks
+
+    def rewind(self, n_lines: int) -> None:
+        """Give back the lines that `head` gave, all of them of the first block, but for some."""
+        self.n_read = self._position = 0
+        for match in islice(LINE.finditer(self._block), n_lines):
+            self.n_read, self._position = self.n_read + 1, match.end()
+
+    def to_utf8(self, block: bytes, first_line: int) -> bytes:
+        """Encode a block, whose first line has a number, as UTF-8."""
+        if block.isascii():
+            return block
+        if self._encoding != "Windows-1252":
+            with suppress(UnicodeDecodeError):
+                block.decode()
+                self._encoding = "UTF-8"
+                return block
+        lines = (self.decode(match.group(), line) for line, match in enumerate(LINE.finditer(block), first_line))
+        return "".join(lines).encode()
 
     def decode(self, line: bytes, number: int) -> str:
         """Decode one line."""
@@ -66,11 +97,11 @@ class Lines:
         try:
             text, encoding = line.decode("utf-8"), "UTF-8"
         except UnicodeDecodeError:
-            text, encoding = line.decode("latin-1"), "Latin-1"
+            text, encoding = decode_windows(line), "Windows-1252"
         if self._encoding == "UTF-8" != encoding:
             raise FormatError(f"{at(self.path, number)}: text must be UTF-8, as it was before. Got other bytes.")
         self._encoding = self._encoding or encoding
-        return text if self._encoding == encoding else line.decode("latin-1")
+        return text if self._encoding == encoding else decode_windows(line)
 
     def _read_blocks(self, source: Readable) -> Iterator[bytes]:
         # Pieces of one line are joined when it ends: joining them one by one would copy a long line each time.

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +14,16 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import parquet, types
 
-from mlstream._support.content import FormatError, clip, show
+from mlstream._support.content import FormatError, at, clip, show
 from mlstream.formats.lines import Readable
 from mlstream.formats.parquet_columns import ROLE
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.columns import BY_DEFAULT
-from mlstream.streams.tables.table import Column, Table
-from mlstream.streams.tables.text_columns import TextColumn, Words
+from mlstream.streams.tables.frame_tables import read_array
+from mlstream.streams.tables.table import Column, Table, kept_columns
+from mlstream.streams.tables.text_columns import DATES, IGNORE, TextColumn, Words, missing_words, read_texts
 
 _N_ROWS = 4096
 _PIECE_BYTES = 2**20
@@ -63,15 +65,17 @@ def read_parquet(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT
     content = b"".join(iter(lambda: source.read(_PIECE_BYTES), b""))
     with parquet_errors(path):
         file = parquet.ParquetFile(pa.BufferReader(content))
-        names = _require_names(file.schema_arrow, path)
-        words = {name: _find_words(file, name, path, reading) for name in names}
-        columns = tuple(Column(name) if found is None else found.column for name, found in words.items())
-        yield Table(path, columns, np.empty((0, len(columns))), np.empty(0, np.int64), unit="row")
+        all_names = _require_names(file.schema_arrow, path)
+        names = [all_names[place] for place in kept_columns(all_names, reading.ignore, path)]
+        found = [_find_words(file, name, path, reading) for name in names]
+        head = Table(path, tuple(one.column for one in found), np.empty((0, len(names))), np.empty(0, np.int64), unit="row")
+        head = replace(head, file_names=tuple(all_names) if reading.ignore else ())
+        yield head
         n_rows = 0
         for batch in file.iter_batches(_N_ROWS, columns=names):
-            cells = np.column_stack([_read_column(batch.column(name), name, words[name], path) for name in names])
-            yield Table(path, columns, cells, np.arange(n_rows + 1, n_rows + 1 + len(cells)), unit="row")
-            n_rows += len(cells)
+            columns = [_read_column(batch.column(one.column.name), one, path, n_rows, reading) for one in found]
+            yield replace(head, cells=np.column_stack(columns), lines=n_rows + 1 + np.arange(len(batch)))
+            n_rows += len(batch)
 
 
 def show_type(kind: pa.DataType) -> str:
@@ -105,33 +109,50 @@ def _require_names(schema: pa.Schema, path: Path) -> list[str]:
     return names
 
 
-def _find_words(file: parquet.ParquetFile, name: str, path: Path, reading: ReadingCard) -> TextColumn | None:
-    """Return how a column of strings is read; None for one of numbers or booleans."""
+def _find_words(file: parquet.ParquetFile, name: str, path: Path, reading: ReadingCard) -> TextColumn:
+    """Return how a column is read."""
     kind = file.schema_arrow.field(name).type
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
-        return None
-    if types.is_temporal(kind):
-        way_out = "write dates as numbers, such as days, or leave the column out"
-        raise FormatError(f"{path}: column {show(name)} must hold numbers or words. Got {show_type(kind)}; {way_out}.")
-    if not (types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind)):
-        raise FormatError(f"{path}: column {show(name)} must hold numbers, booleans or words. Got {show_type(kind)}.")
-    words = Words(name, path, takes_missing=reading.missing != "error", unit="row")
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind):
+        return TextColumn(Column(name))
+    if types.is_timestamp(kind) or types.is_date(kind):
+        if reading.dates is not None:
+            return TextColumn(Column(name, is_date=True))
+        raise FormatError(f"{path}: column {show(name)} must hold numbers or words. Got {show_type(kind)}; {DATES}.")
+    if not _is_text(kind):
+        rule = "must hold numbers, booleans or words"
+        raise FormatError(f"{path}: column {show(name)} {rule}. Got {show_type(kind)}; {IGNORE}.")
+    missing = missing_words(reading)
+    words = Words(name, path, reading, missing=missing, unit="row")
     texts = _read_texts(file.read(columns=[name]).column(0))
     words.add(texts, range(1, len(texts) + 1))
-    # Numbers may be written as strings.
-    return words.settle() or TextColumn(Column(name), {text.strip(): float(text) for text in texts if text.strip()})
+    return words.settle()
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind)
 
 
 def _read_texts(column: pa.ChunkedArray) -> list[str]:
     return ["" if value is None else str(value) for value in column.to_pylist()]
 
 
-def _read_column(column: pa.ChunkedArray, name: str, words: TextColumn | None, path: Path) -> npt.NDArray[np.float64]:
-    if words is not None:
-        # Texts without a number are missing: all others were looked at.
-        return np.array([words.codes.get(text.strip(), np.nan) for text in _read_texts(column)], dtype=np.float64)
-    # Of whole numbers and booleans, too, a missing one is NaN.
-    numbers: npt.NDArray[np.float64] = column.to_numpy(zero_copy_only=False).astype(np.float64)
-    if np.isinf(numbers).any():
-        raise FormatError(f"{path}: column {show(name)} must hold finite numbers. Got infinity.")
-    return numbers
+def _read_column(
+    column: pa.Array, found: TextColumn, path: Path, n_before: int, reading: ReadingCard
+) -> npt.NDArray[np.float64]:
+    name = found.column.name
+    if _is_text(column.type):
+        texts = _read_texts(column)
+
+        def fail(row: int, rule: str) -> FormatError:
+            where = at(path, n_before + row + 1, "row")
+            return FormatError(f"{where}: column {show(name)} {rule}. Got {show(texts[row])}.")
+
+        return read_texts(texts, found, missing_words(reading), fail)
+    if found.column.is_date:
+        values = column.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False)
+    elif types.is_integer(column.type) and column.null_count:
+        # pyarrow would round whole numbers where one is missing.
+        values = np.array(column.to_pylist(), dtype=object)
+    else:
+        values = column.to_numpy(zero_copy_only=False)
+    return read_array(name, values, path, reading, n_before)[1]

@@ -6,25 +6,60 @@ import gzip
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, get_args
 
 from scipy import sparse
 
 from mlstream._support.content import FormatError, bare_path
+from mlstream._support.reading import TableFormat
 from mlstream.formats.arff.reader import read_arff
 from mlstream.formats.arff.writer import format_arff, require_different
 from mlstream.formats.csv_dialects import CsvDialect, dialect_of
 from mlstream.formats.csv_tables import format_csv, read_csv
 from mlstream.formats.keel import read_keel
+from mlstream.formats.libsvm import read_libsvm
 from mlstream.formats.lines import Readable
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.columns import BY_DEFAULT
-from mlstream.streams.tables.table import Table
+from mlstream.streams.tables.labels import PlainRule
+from mlstream.streams.tables.table import Table, leave_out
 from mlstream.streams.tables.text_columns import TextColumn
 
-CSV_SUFFIXES = (".csv", ".tsv")
-_SPREADSHEETS = (".xls", ".xlsx", ".ods")
+FORMATS: dict[str, TableFormat] = {
+    ".arff": "arff",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".dat": "keel",
+    ".parquet": "parquet",
+    ".libsvm": "libsvm",
+    ".svm": "libsvm",
+    ".svmlight": "libsvm",
+}
+_OTHERS = {
+    ".npz": "a stream (NPZ), which needs no generator",
+    **dict.fromkeys((".xls", ".xlsx", ".ods"), "a spreadsheet; save it as CSV first"),
+}
+# Of options that are not for tables of all formats: for which they are.
+_ONLY_FOR = {"separator": ("csv", "tsv"), "header": ("csv", "tsv"), "n_features": ("libsvm",)}
+
+
+def find_format(path: Path, reading: ReadingCard) -> TableFormat:
+    """Return the format of a table, by `reading` or the ending of its name.
+
+    Raises FormatError for an ending that is not known, ValueError if an option of `reading` is for other formats.
+    """
+    suffix = bare_path(path).suffix.lower()
+    if reading.format is None and suffix not in FORMATS:
+        got = _OTHERS.get(suffix, f"the ending {suffix!r}; format= or --format ({', '.join(get_args(TableFormat))}) decides")
+        raise FormatError(f"{path} must be a table: ARFF, CSV, KEEL, Parquet or LIBSVM. Got {got}.")
+    found = reading.format or FORMATS[suffix]
+    for name, formats in _ONLY_FOR.items():
+        value = getattr(reading, name)
+        if found not in formats and value != getattr(BY_DEFAULT, name):
+            rule = f"{name} (--{name.replace('_', '-')}) must be left out for files other than {' and '.join(formats)}"
+            raise ValueError(f"{rule}. Got {value!r} for {path.name}.")
+    return found
 
 
 def read_tables(
@@ -34,37 +69,24 @@ def read_tables(
     *,
     dialect: CsvDialect | None = None,
     words: Mapping[str, TextColumn] | None = None,
+    rule: PlainRule = None,
 ) -> Iterator[Table]:
-    """Read the unpacked content of a plain table piece by piece: CSV, KEEL or Parquet by its name, else ARFF.
+    """Read the unpacked content of a plain table piece by piece, in the format that `find_format` finds.
 
     There is at least one table, and all have the same columns. By default, the first line of a CSV file and `reading`
-    say how it is written; `words` are the columns that `find_words` finds. Raises FormatError where the file breaks its
+    say how it is written; `words` are the columns that `find_words` finds; `rule` names the labels of LIBSVM. Raises FormatError where the file breaks its
     format.
     """
-    suffix = bare_path(path).suffix.lower()
-    if suffix == ".npz":
-        raise FormatError(
-            f"{path} must be a table: ARFF, CSV or Parquet. Got a stream (NPZ), which needs no generator."
-        )
-    if suffix in _SPREADSHEETS:
-        raise FormatError(f"{path} must be a table: ARFF, CSV or Parquet. Got a spreadsheet; save it as CSV first.")
-    if suffix in CSV_SUFFIXES:
+    kind = find_format(path, reading)
+    if kind in {"csv", "tsv"}:
         return read_csv(source, path, dialect or dialect_of(path, reading), words)
-    require_no_separator(path, reading)
-    if suffix == ".dat":
-        return read_keel(source, path)
-    if suffix == ".parquet":
+    if kind == "parquet":
         from mlstream.formats.parquet import read_parquet
 
         return read_parquet(source, path, reading)
-    return read_arff(source, path)
-
-
-def require_no_separator(path: Path, reading: ReadingCard) -> None:
-    """Refuse a separator for a file that is not CSV."""
-    if reading.separator is not None:
-        rule = "separator (--separator) must be left out for files other than .csv and .tsv"
-        raise ValueError(f"{rule}. Got {reading.separator!r} for {path.name}.")
+    if kind == "libsvm":
+        return leave_out(read_libsvm(source, path, rule, reading.n_features), reading.ignore)
+    return leave_out((read_keel if kind == "keel" else read_arff)(source, path, reading), reading.ignore)
 
 
 def write_table(

@@ -31,7 +31,7 @@ def find_table(source: SourceCard, table: str | os.PathLike[str] | None = None) 
         _require_hash(source, source.origin, found.sha256)
     else:
         path = _find_file(source, table)
-        reading = source.reading.model_dump(include={"missing", "categories", "separator"}) if source.reading else {}
+        reading = source.reading.model_dump(exclude={"n_dropped"}, exclude_defaults=True) if source.reading else {}
         found = load_dataset(path, labels=_label_rule(source, path), **reading)
     return replace(
         found,

@@ -26,7 +26,7 @@ from pydantic import (
 
 from mlstream._support import html as _html
 from mlstream._support.files import read_bounded
-from mlstream._support.reading import Categories, Missing
+from mlstream._support.reading import Categories, Dates, Missing, TableFormat
 from mlstream._support.validation_errors import describe_error
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -41,7 +41,7 @@ DriftTarget = Literal["P(X)", "P(Y|X)", "dependence"]
 
 
 class _Strict(BaseModel):
-    """Immutable; unknown fields are refused. Fields in `_if_set` are written only where they are not None."""
+    """Immutable; unknown fields are refused. Fields in `_if_set` are written only where they are not the default."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
     _if_set: ClassVar[frozenset[str]] = frozenset()
@@ -49,7 +49,8 @@ class _Strict(BaseModel):
     @model_serializer(mode="wrap")
     def _leave_out_unset(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
         fields: dict[str, object] = write(self)
-        return {name: value for name, value in fields.items() if value is not None or name not in self._if_set}
+        unset = {name for name in self._if_set if getattr(self, name) == type(self).model_fields[name].default}
+        return {name: value for name, value in fields.items() if name not in unset}
 
 
 class PersistenceCard(_Strict):
@@ -60,7 +61,7 @@ class PersistenceCard(_Strict):
 
 
 class ReadingCard(_Strict):
-    """How columns of a table become features."""
+    """How a table was read: which columns, and how they became features and labels."""
 
     missing: Missing = Field(
         default="error",
@@ -76,8 +77,31 @@ class ReadingCard(_Strict):
     separator: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(
         default=None, description="What separates the cells of a CSV file; null where its first line shows it."
     )
+    ignore: tuple[str, ...] = Field(default=(), description="Columns that were left out; an empty name stands for none.")
+    dates: Dates | None = Field(
+        default=None,
+        description="What becomes of columns of dates: seconds since 1970 (epoch), or a feature each for year, month, "
+        "day, weekday, hour, minute and second (parts). Null: refused.",
+    )
+    header: bool = Field(default=True, description="Whether the first line of a CSV file holds the names of columns.")
+    present: str | None = Field(
+        default=None, description="The word in label columns that marks a label as present; null for words of 1 and 0."
+    )
+    classes: bool = Field(default=False, description="Whether each value of a label column is a label of its own.")
+    tags: str | None = Field(default=None, description="The column that lists the labels of a row; null for none.")
+    tag_separator: Annotated[str, Field(min_length=1)] = Field(
+        default=";", description="What separates the labels in the column of tags."
+    )
+    missing_words: tuple[str, ...] | None = Field(
+        default=None, description="The words for a missing value, beside an empty cell; null for the usual ones."
+    )
+    n_features: Count | None = Field(default=None, description="Number of features of a LIBSVM file, if stated.")
+    format: TableFormat | None = Field(default=None, description="Format of the file; null where its name says it.")
     n_dropped: Count | None = Field(default=None, description="Rows left out because a feature was missing (drop).")
-    _if_set: ClassVar[frozenset[str]] = frozenset({"categories", "separator", "n_dropped"})
+    _if_set: ClassVar[frozenset[str]] = frozenset(
+        {"categories", "separator", "ignore", "dates", "header", "present", "classes", "tags", "tag_separator"}
+        | {"missing_words", "n_features", "format", "n_dropped"}
+    )
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")

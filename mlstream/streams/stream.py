@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from scipy import sparse
 
 from mlstream._support import html as _html
 from mlstream._support.mapped import pieces
+from mlstream._support.reading import ReadingOptions
 from mlstream.streams import array_likes, label_values
 from mlstream.streams.card_model import ReadingCard, StreamCard, summarise
 from mlstream.streams.frames import Frame, make_table
@@ -55,7 +56,9 @@ class Dataset:
     label_parents : mapping of str to str
         Label hierarchy: child -> parent.
     reading : ReadingCard or None
-        How columns of that file became features; None where all options had their defaults.
+        How that file was read; None where all options had their defaults.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows, at least 0, as WEKA's files may hold them. Streams do not keep them.
 
     Raises
     ------
@@ -82,6 +85,7 @@ class Dataset:
     label_rule: int | tuple[str, ...] | str | None = None
     label_parents: Mapping[str, str] = field(default_factory=dict)
     reading: ReadingCard | None = None
+    sample_weight: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         X, Y = array_likes.as_features(self.X, f"{self.name}: X"), array_likes.as_labels(self.Y, f"{self.name}: Y")
@@ -94,7 +98,11 @@ class Dataset:
         }
         keeps_missing = self.reading is not None and self.reading.missing == "keep"
         _require_finite(X, names["feature_names"], self.name, keeps_missing=keeps_missing)
-        for field_name, value in ({"X": X, "Y": Y} | names).items():
+        weights = None if self.sample_weight is None else np.asarray(self.sample_weight, dtype=np.float64)
+        if weights is not None and (weights.shape != (len(Y),) or not (np.isfinite(weights) & (weights >= 0)).all()):
+            got = f"the shape {weights.shape}" if weights.shape != (len(Y),) else "another"
+            raise ValueError(f"{self.name}: sample_weight must hold a number of at least 0 for each row. Got {got}.")
+        for field_name, value in ({"X": X, "Y": Y, "sample_weight": weights} | names).items():
             object.__setattr__(self, field_name, value)
 
     def __repr__(self) -> str:
@@ -109,11 +117,10 @@ class Dataset:
     def from_frame(
         cls,
         frame: Frame,
-        labels: LabelRule,
+        labels: LabelRule = None,
         *,
         name: str = "table",
-        missing: str = "error",
-        categories: str | None = None,
+        **options: Unpack[ReadingOptions],
     ) -> Dataset:
         """Make a table of a data frame, whose columns keep their names.
 
@@ -123,14 +130,12 @@ class Dataset:
             A frame of pandas, polars, pyarrow or another library that narwhals reads. Its index is left out.
         labels : int or sequence of str
             The label columns: their names; or the first n, or the last n if negative. They hold 1 or true, 0 or false,
-            and missing values, which are unknown labels.
+            and missing values, which are unknown labels. With `tags`, the tags wanted.
         name : str
             Short name, used in titles and file names.
-        missing : {"error", "drop", "mean", "indicator", "keep"}
-            What becomes of missing values of features, as for `load_dataset`.
-        categories : {"one-hot", "ordinal"}, optional
-            What becomes of columns of words, as for `load_dataset`; by default one-hot where a column declares its
-            values in an order, else an error.
+        **options
+            How columns are read, as for `load_dataset`: missing, categories, ignore, dates, present, classes, tags,
+            tag_separator, missing_words. Words are one-hot by default where a column declares its values in an order.
 
         Returns
         -------
@@ -155,7 +160,8 @@ class Dataset:
         # Few tables come from frames, and what reads them takes 30 ms to import.
         from mlstream.streams.tables.frame_tables import read_frame
 
-        return cls(**read_frame(frame, labels, name, missing, categories)._asdict())
+        parted, parents = read_frame(frame, labels, name, options)
+        return cls(**parted._asdict(), name=name, label_parents=parents)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table as a frame of pandas, which must be installed.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,7 +15,8 @@ from mlstream.formats.arff.rows import RowReader
 from mlstream.formats.lines import Lines
 from mlstream.streams.tables._growing_arrays import Cells
 from mlstream.streams.tables._joined_features import make_csr
-from mlstream.streams.tables.table import Column
+from mlstream.streams.tables.table import to_number
+from mlstream.streams.tables.text_columns import MAX_EXACT, TextColumn
 
 Dense: TypeAlias = npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.int32]
@@ -60,6 +61,8 @@ class RowBlock(NamedTuple):
     """How many rows were read with care."""
     next_line: int
     """The number of the line behind the block."""
+    weights: Dense | None = None
+    """The weights of the rows, if one has a weight."""
 
 
 class _TooManyRowsError(Exception):
@@ -72,20 +75,35 @@ class BlockReader:
     A short file, and the first `CAREFUL_BYTES` of a process that has not loaded the compiled loop, are read with care.
     """
 
-    def __init__(self, columns: Sequence[Column], lines: Lines) -> None:
+    def __init__(self, readers: Sequence[TextColumn], lines: Lines, missing: Collection[str]) -> None:
+        columns = [reader.column for reader in readers]
         self._width = len(columns)
         self._lines = lines
-        self._reader = RowReader(columns, lines.path)
+        self._reader = RowReader(readers, lines.path, missing)
         self._defaults = [column.default for column in columns]
         self._shifted = [index for index, default in enumerate(self._defaults) if default != 0]
         self._is_binary = np.array([column.numbers in {(0.0, 1.0), (1.0, 0.0)} for column in columns])
         # Codes of values are not in the text; only Python's dictionaries know them.
-        self._is_compiled = not lines.is_short and not any(column.is_coded for column in columns)
+        self._is_compiled = not lines.is_short and all(reader.read is to_number for reader in readers)
         self._n_read = 0
 
     def read(self, block: bytes, first_line: int) -> RowBlock:
         """Read whole lines, the first of which has a given number."""
         self._n_read += len(block)
+        rows = self._read(block, first_line)
+        stored = rows.cells.data if sparse.issparse(rows.cells) else rows.cells
+        if (stored > MAX_EXACT).any() or (stored < -MAX_EXACT).any():
+            # Only the text shows whether a number was rounded.
+            is_compiled, self._is_compiled, self._reader.is_careful = self._is_compiled, False, True
+            rows = self._read(block, first_line)
+            self._is_compiled, self._reader.is_careful = is_compiled, False
+        if not self._reader.weights:
+            return rows
+        weights = np.array([self._reader.weights.get(line, 1.0) for line in rows.lines.tolist()])
+        self._reader.weights.clear()
+        return rows._replace(weights=weights)
+
+    def _read(self, block: bytes, first_line: int) -> RowBlock:
         if _starts_sparse(block):
             return self._read_sparse(block, first_line)
         try:

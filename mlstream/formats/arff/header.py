@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from mlstream._support.content import FormatError, at, show
+from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.table import Column, nominal
+from mlstream.streams.tables.text_columns import DATES, IGNORE, TextColumn, code_values, collect_values
 
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _NAME = re.compile(rf"""\s*({QUOTED}|[^\s{{}},%'"][^\s{{}},%]*)""")
 _TITLE = re.compile(rf"({QUOTED})\s*(?:%.*)?")
 _KEYWORD = re.compile(r"@(\w+)", re.ASCII)
 _NUMERIC = re.compile(r"(?:numeric|real|integer)\s*(?:%.*)?", re.IGNORECASE)
+_DATE = re.compile(rf"date\s*({QUOTED}|[^\s%]+)?\s*(?:%.*)?", re.IGNORECASE)
+_RELATIONAL = re.compile(r"relational\b", re.IGNORECASE)
+_STRING = re.compile(r"string\s*(?:%.*)?", re.IGNORECASE)
 _NOMINAL_VALUE = re.compile(rf"""\s*({QUOTED}|[^\s{{}},%'"]+)\s*,?""")
 _NOMINAL_END = re.compile(r"\s*\}\s*(?:%.*)?$")
+_ISO = "yyyy-MM-dd'T'HH:mm:ss"
+_CODES = {"yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "SSS": "%f"}
+_JAVA = re.compile(r"'([^']*)'|([a-zA-Z])\2*")
 # Half of a surrogate pair is not a character.
 _ESCAPE = re.compile(r"\\(u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|[0-7]{1,3}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
@@ -26,17 +36,17 @@ class Header(NamedTuple):
     """The header: everything before the rows."""
 
     relation: str
-    columns: tuple[Column, ...]
+    columns: tuple[TextColumn, ...]
     n_lines: int
 
 
-def parse_header(lines: Iterable[str], path: Path) -> Header:
+def parse_header(lines: Iterable[str], path: Path, reading: ReadingCard = BY_DEFAULT) -> Header:
     """Read the lines of a file up to and with ``@data``; no more are taken.
 
-    Raises FormatError if a line is not a header line, a column is neither numeric nor nominal, or two columns share a
-    name.
+    Columns that are ignored may be of any type, and read as 0. Raises FormatError if a line is not a header line,
+    another column is neither numeric nor nominal, dates and lists of tags aside, or two columns share a name.
     """
-    relation, columns, what_else = "", dict[str, Column](), "an empty file"
+    relation, columns, what_else, nested = "", dict[str, TextColumn](), "an empty file", ""
     for number, line in enumerate(lines, 1):
         text = line.strip()
         what_else = "a header only" if text else what_else
@@ -44,17 +54,22 @@ def parse_header(lines: Iterable[str], path: Path) -> Header:
             continue
         where = at(path, number)
         keyword, rest = _split_keyword(text, where)
-        if keyword == "data":
+        if nested:
+            # Columns of a relation within a cell, up to the end of that relation.
+            nested = "" if keyword == "end" and unquote(rest) == nested else nested
+        elif keyword == "data":
             if not columns:
                 raise FormatError(f"{path} must declare at least one @attribute before @data. Got 0.")
             return Header(relation, tuple(columns.values()), number)
-        if keyword == "relation":
+        elif keyword == "relation":
             relation = _read_title(rest)
         else:
-            column = _parse_column(rest, where)
-            if column.name in columns:
-                raise FormatError(f"{where}: column names must differ. Got {show(column.name)} twice.")
-            columns[column.name] = column
+            column, kind = _parse_column(rest, where, reading)
+            name = column.column.name
+            if name in columns:
+                raise FormatError(f"{where}: column names must differ. Got {show(name)} twice.")
+            columns[name] = column
+            nested = name if _RELATIONAL.match(kind) else ""
     raise FormatError(f"{path} must be an ARFF file, with @data after its header. Got {what_else}.")
 
 
@@ -84,22 +99,47 @@ def _read_title(text: str) -> str:
 def _split_keyword(text: str, where: str) -> tuple[str, str]:
     match = _KEYWORD.match(text)
     keyword = match.group(1).lower() if match else ""
-    if not match or keyword not in {"relation", "attribute", "data"}:
+    if not match or keyword not in {"relation", "attribute", "data", "end"}:
         rule = "a line of an ARFF header must start with @relation, @attribute, @data or %"
         raise FormatError(f"{where}: {rule}. Got {show(text)}.")
     return keyword, text[match.end() :].strip()
 
 
-def _parse_column(text: str, where: str) -> Column:
+def _parse_column(text: str, where: str, reading: ReadingCard) -> tuple[TextColumn, str]:
     match = _NAME.match(text)
     if not match:
         raise FormatError(f"{where}: @attribute must be followed by a name and a type. Got {show(text)}.")
     name, kind = unquote(match.group(1)), text[match.end() :].strip()
+    if name in reading.ignore:
+        return TextColumn(Column(name), lambda _: 0.0), kind
     if kind.startswith("{"):
-        return nominal(name, _parse_values(kind, name, where))
-    if not _NUMERIC.fullmatch(kind):
-        raise FormatError(f"{where}: column {show(name)} must be numeric or nominal. Got {show(kind)}.")
-    return Column(name)
+        return code_values(nominal(name, _parse_values(kind, name, where))), kind
+    if _NUMERIC.fullmatch(kind):
+        return TextColumn(Column(name)), kind
+    if _STRING.fullmatch(kind) and name == reading.tags:
+        return collect_values(name), kind
+    date = _DATE.fullmatch(kind)
+    if date and reading.dates is not None:
+        return TextColumn(Column(name, is_date=True), _date_reader(unquote(date[1] or _ISO), where)), kind
+    way_out = DATES if date else IGNORE
+    raise FormatError(f"{where}: column {show(name)} must be numeric or nominal. Got {show(kind)}; {way_out}.")
+
+
+def _date_reader(pattern: str, where: str) -> Callable[[str], float | None]:
+    """Return what reads times in a pattern of Java; those without a zone are UTC."""
+    try:
+        form = _JAVA.sub(lambda match: _CODES[match[0]] if match[1] is None else match[1], pattern)
+    except KeyError:
+        rule = f"a date must be of {', '.join(_CODES)}, and text in single quotes"
+        raise FormatError(f"{where}: {rule}. Got {show(pattern)}; {IGNORE}.") from None
+
+    def read(text: str) -> float | None:
+        try:
+            return datetime.strptime(text, form).replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            return None
+
+    return read
 
 
 def _parse_values(text: str, name: str, where: str) -> tuple[str, ...]:

@@ -15,7 +15,10 @@ from mlstream.formats.arff.blocks import BlockReader
 from mlstream.formats.arff.header import parse_header
 from mlstream.formats.lines import Lines, Readable
 from mlstream.streams.tables._growing_arrays import Cells
+from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.table import Table, gather
+from mlstream.streams.tables.text_columns import missing_words
 
 
 def parse_arff(content: bytes, path: Path) -> Table:
@@ -26,7 +29,7 @@ def parse_arff(content: bytes, path: Path) -> Table:
     return gather(read_arff(BytesIO(content), path))
 
 
-def read_arff(source: Readable, path: Path) -> Iterator[Table]:
+def read_arff(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT) -> Iterator[Table]:
     """Read an ARFF file in tables of some thousands of rows, one after the other.
 
     Dense and sparse rows, comments, blank lines, trailing commas, quotes and escapes, keywords in any case, UTF-8 and
@@ -35,14 +38,14 @@ def read_arff(source: Readable, path: Path) -> Iterator[Table]:
     Errors are those of `parse_arff`.
     """
     lines = Lines(source, path)
-    header = parse_header(lines.head(), path)
-    reader, first_line = BlockReader(header.columns, lines), header.n_lines + 1
-    has_values = any(column.numbers not in {None, (0.0, 1.0), (1.0, 0.0)} for column in header.columns)
-    nothing = np.empty((0, len(header.columns))), np.empty(0, np.int64)
-    yield Table(path, header.columns, *nothing, header.relation)
+    header = parse_header(lines.head(), path, reading)
+    reader, first_line = BlockReader(header.columns, lines, missing_words(reading)), header.n_lines + 1
+    columns = tuple(one.column for one in header.columns)
+    has_values = any(column.numbers not in {None, (0.0, 1.0), (1.0, 0.0)} for column in columns)
+    yield Table(path, columns, np.empty((0, len(columns))), np.empty(0, np.int64), header.relation)
     for block in lines.blocks():
         rows = reader.read(block, first_line)
-        table = Table(path, header.columns, rows.cells, rows.lines, header.relation)
+        table = Table(path, columns, rows.cells, rows.lines, header.relation, weights=rows.weights)
         # The compiled loop reads 0 and 1 only where these are declared.
         if rows.n_careful or has_values:
             _require_declared(table)

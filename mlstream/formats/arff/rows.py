@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from mlstream._support.content import FormatError, at, clip, first_repeated, show
 from mlstream.formats.arff.header import QUOTED, unquote
-from mlstream.streams.tables.table import Column, to_number
+from mlstream.streams.tables.table import to_number
+from mlstream.streams.tables.text_columns import EXACT_RULE, MAX_EXACT, MISSING_WORDS, TextColumn, is_rounded
 
 _MISSING = "?"
 
@@ -25,54 +26,61 @@ _CELL = re.compile(rf"""\s*+({QUOTED}\s*+|[^\s,%'"][^,%]*+|)(,|%.*$|$)""")
 _WORD = re.compile(rf"""({QUOTED}|%.*$|[^\s'"%]++)\s*+""")
 _PAIR = re.compile(rf"""\s*+(-?[0-9]{{1,4000}})\s++({QUOTED}|[^\s,{{}}%'"]++)\s*+(?:,|(?=\}}))""")
 _END = re.compile(r"\s*\}\s*(?:%.*)?$")
-_WEIGHT = re.compile(r",\s*\{[^{}]*\}\s*(?:%.*)?$")
+_WEIGHT = re.compile(r"\s*\}\s*,\s*(\{[^{}]*\})\s*(?:%.*)?$")
 
 
 class RowReader:
     """A reader that turns lines into numbers, for a given header."""
 
-    def __init__(self, columns: Sequence[Column], path: Path) -> None:
+    def __init__(self, columns: Sequence[TextColumn], path: Path, missing: Collection[str] = MISSING_WORDS) -> None:
         self._columns = columns
         self._path = path
-        self._codes = [_number_values(column) for column in columns]
-        self._converters = [_converter(column, codes) for column, codes in zip(columns, self._codes, strict=True)]
-        self._is_plain = not any(column.is_coded for column in columns)
+        self._missing = missing
+        self._is_plain = all(column.read is to_number for column in columns)
+        self.is_careful = False
+        """Whether rows are read with care at once."""
+        self.weights: dict[int, float] = {}
+        """The weight of each line that has one."""
 
     def dense(self, number: int, text: str) -> list[float]:
         """Read a row that lists every cell; `number` is its line."""
         cells = text.split(",")
         if len(cells) == len(self._columns) + 1 and not cells[-1].strip():
             cells.pop()
-        if len(cells) == len(self._columns) and _is_plain_text(text):
+        if len(cells) == len(self._columns) and _is_plain_text(text) and not self.is_careful:
             with suppress(KeyError, ValueError):
-                row = list(map(float, cells)) if self._is_plain else self._convert(range(len(cells)), cells)
+                row = list(map(float, cells)) if self._is_plain else self._convert(self._columns, cells)
                 if _is_finite(row):
                     return row
         return self._dense_with_care(number, text)
 
     def sparse(self, number: int, text: str) -> tuple[list[int], list[float]]:
         """Read a row of ``{index value, ...}``; `number` is its line."""
-        if text[-1] == "}" and _is_plain_text(text):
+        if text[-1] == "}" and _is_plain_text(text) and not self.is_careful:
             with suppress(KeyError, ValueError, IndexError):
                 pairs = [pair.split() for pair in text[1:-1].split(",")]
                 indices = [int(index) for index, _ in pairs]
                 cells = [cell for _, cell in pairs]
-                values = list(map(float, cells)) if self._is_plain else self._convert(indices, cells)
+                values = list(map(float, cells)) if self._is_plain else self._convert([self._columns[index] for index in indices], cells)
                 if _is_finite(values):
                     return self._require_indices(number, indices), values
         return self._sparse_with_care(number, text)
 
-    def _convert(self, indices: Sequence[int], cells: Sequence[str]) -> list[float]:
-        return [self._converters[index](cell) for index, cell in zip(indices, cells, strict=True)]
+    def _convert(self, columns: Sequence[TextColumn], cells: Sequence[str]) -> list[float]:
+        row = [column.read(cell.strip()) for column, cell in zip(columns, cells, strict=True)]
+        # Without quotes, a question mark is not a value but a missing one.
+        if None in row or any(cell.strip() == _MISSING for cell in cells):
+            raise ValueError(cells)
+        return cast("list[float]", row)
 
     def _dense_with_care(self, number: int, text: str) -> list[float]:
         cells = _split(text) if "," in text else _split_words(text)
         if cells is None:
             self._fail(number, f"quotes must be closed. Got {show(text)}")
-        if cells[-1].startswith("{") and len(cells) > len(self._columns):
-            self._fail(number, f"a row must have no weight. Got {show(cells[-1])}")
-        if len(cells) == len(self._columns) + 1 and not cells[-1]:
-            cells.pop()
+        if len(cells) == len(self._columns) + 1:
+            extra = cells.pop()
+            if extra:
+                self._take_weight(number, extra, f"a row must hold {len(self._columns)} values")
         if len(cells) != len(self._columns):
             self._fail(number, f"a row must hold {len(self._columns)} values. Got {len(cells)}")
         return [self._read(number, index, cell) for index, cell in enumerate(cells)]
@@ -82,12 +90,18 @@ class RowReader:
         while match := _PAIR.match(text, position):
             pairs.append((int(match.group(1)), match.group(2)))
             position = match.end()
-        if _WEIGHT.search(text, position):
-            self._fail(number, f"a row must have no weight. Got {show(text[position:])}")
-        if not _END.match(text, position):
+        if weight := _WEIGHT.match(text, position):
+            self._take_weight(number, weight[1], "a weight must be {number}")
+        elif not _END.match(text, position):
             self._fail(number, f"a sparse row must be {{index value, ...}}. Got {show(text[position:])}")
         indices = self._require_indices(number, [index for index, _ in pairs])
         return indices, [self._read(number, index, cell) for index, cell in pairs]
+
+    def _take_weight(self, number: int, text: str, rule: str) -> None:
+        weight = to_number(text[1:-1]) if text.startswith("{") else None
+        if weight is None or weight < 0:
+            self._fail(number, f"{rule}, and a weight {{number}} at most, not below 0. Got {show(text)}")
+        self.weights[number] = weight
 
     def _require_indices(self, number: int, indices: list[int]) -> list[int]:
         if indices and not 0 <= min(indices) <= max(indices) < len(self._columns):
@@ -99,31 +113,19 @@ class RowReader:
 
     def _read(self, number: int, index: int, cell: str) -> float:
         column = self._columns[index]
-        if cell == _MISSING:
-            return math.nan
-        if not cell:
-            self._fail(
-                number, f"column {show(column.name)} must have a value, or ? for an unknown label. Got {show(cell)}"
-            )
-        value = self._codes[index].get(unquote(cell)) if column.is_coded else to_number(unquote(cell))
-        if value is None:
-            rule = f"one of {{{clip(', '.join(column.values or ()))}}}" if column.is_coded else "a finite number"
-            self._fail(number, f"column {show(column.name)} must be {rule}. Got {show(cell)}")
-        return value
+        bare = unquote(cell)
+        value = column.read(bare) if cell != _MISSING else None
+        if value is None and cell not in self._missing and cell:
+            values = column.column.values
+            rule = column.rule if values is None else f"must be one of {{{clip(', '.join(values))}}}"
+            self._fail(number, f"column {show(column.column.name)} {rule}. Got {show(cell)}")
+        if value is not None and abs(value) > MAX_EXACT and is_rounded(bare):
+            self._fail(number, f"column {show(column.column.name)} {EXACT_RULE}. Got {show(cell)}")
+        return math.nan if value is None else value
 
     def _fail(self, number: int, message: str) -> NoReturn:
         # Already read with care: what is wrong here is wrong.
         raise FormatError(f"{at(self._path, number)}: {message}.") from None
-
-
-def _number_values(column: Column) -> dict[str, float]:
-    return {value: float(code) for code, value in enumerate(column.values or ())} if column.is_coded else {}
-
-
-def _converter(column: Column, codes: dict[str, float]) -> Callable[[str], float]:
-    # Without quotes, a question mark is not a value but a missing one.
-    bare = {value: code for value, code in codes.items() if value != _MISSING}
-    return (lambda cell: bare[cell.strip()]) if column.is_coded else float
 
 
 def _is_plain_text(text: str) -> bool:

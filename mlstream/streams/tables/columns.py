@@ -6,83 +6,97 @@ per value, or the number of each value. Missing values are refused, left out, fi
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
 from pathlib import Path
-from typing import NamedTuple, cast, get_args
+from typing import NamedTuple, Unpack, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import ValidationError
 from scipy import sparse
 
 from mlstream._support.content import FormatError, show
+from mlstream._support.files import did_you_mean
 from mlstream._support.memory import require_memory
-from mlstream._support.reading import Categories, Missing
+from mlstream._support.reading import ReadingOptions
 from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.label_values import Indicator
-from mlstream.streams.tables._growing_arrays import Cells, Growing, GrowingTable
+from mlstream.streams.tables._growing_arrays import Cells, GrowingTable
 from mlstream.streams.tables._joined_features import join_columns
+from mlstream.streams.tables.label_columns import gather_labels
 from mlstream.streams.tables.missing_values import fill_means, mark_missing
-from mlstream.streams.tables.table import Column, Table, peek
+from mlstream.streams.tables.table import Column, Table, peek, take_columns
+from mlstream.streams.tables.text_columns import IGNORE, NUMBER_RULE
 
 # Below this share of stored cells, a table in sparse notation becomes a CSR matrix: less than half of the memory.
 # Files in sparse notation that are full all the same (Yeast's) become dense.
 SPARSE_BELOW = 0.25
 BY_DEFAULT = ReadingCard()
-_UNKNOWN = 2
-_WAY_OUT = "; missing= or --missing (drop, mean, indicator or keep) reads it"
+_MISSING_WAY_OUT = f"; missing= or --missing (drop, mean, indicator or keep) reads it, {IGNORE}"
+# What `DatetimeIndex` of pandas calls them, but for seconds.
+_PARTS = ("year", "month", "day", "weekday", "hour", "minute", "second")
+# In fewer rows, keys may be what they are by chance.
+_MIN_KEYS = 10
 
 
 class Parted(NamedTuple):
-    """A table divided into features and labels."""
+    """A table divided into features and labels, under the names of the fields of a Dataset."""
 
     X: Features
     Y: Indicator
     feature_names: tuple[str, ...]
-    reading: ReadingCard | None = None
-    """How columns became features, with the number of rows left out; None where all options had their defaults."""
+    label_names: tuple[str, ...]
+    sample_weight: npt.NDArray[np.float64] | None
+    reading: ReadingCard | None
+    """How the table was read, with the number of rows left out; None where all options had their defaults."""
 
 
-def make_reading(missing: str = "error", categories: str | None = None, separator: str | None = None) -> ReadingCard:
-    """Check the options for columns that are to become features; raise ValueError if one is not among its values."""
-    if missing not in get_args(Missing):
-        raise ValueError(f"missing must be one of {', '.join(get_args(Missing))}. Got {missing!r} instead.")
-    if categories is not None and categories not in get_args(Categories):
-        raise ValueError(f"categories must be one of {', '.join(get_args(Categories))}. Got {categories!r} instead.")
+def make_reading(**options: Unpack[ReadingOptions]) -> ReadingCard:
+    """Check the options of `load_dataset`; raise ValueError if a value is not allowed, TypeError for other names."""
+    known = get_type_hints(ReadingOptions)
+    if unknown := next((name for name in options if name not in known), None):
+        raise TypeError(f"Options of a table must be {', '.join(known)}. Got {unknown!r}{did_you_mean(unknown, list(known))}")
+    if isinstance(options.get("ignore"), str):
+        raise TypeError(f"ignore must be a list of names. Got {options['ignore']!r} instead.")
+    separator = options.get("separator")
     if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
         raise ValueError(
             f"separator= or --separator must be one character, such as ';', and no quote. Got {separator!r} instead."
         )
-    return ReadingCard(
-        missing=cast(Missing, missing), categories=cast("Categories | None", categories), separator=separator
-    )
+    try:
+        return ReadingCard.model_validate(options)
+    except ValidationError as error:
+        first = error.errors()[0]
+        rule = first["msg"].removeprefix("Input should be ").replace("'", "").replace(" or ", ", ")
+        raise ValueError(f"{first['loc'][0]} must be one of {rule}. Got {first['input']!r} instead.") from None
 
 
-def part(table: Table, labels: Sequence[int], reading: ReadingCard = BY_DEFAULT) -> Parted:
-    """Part a table into features and labels: `part_all` of one table."""
-    return part_all([table], labels, reading)
-
-
-def part_all(tables: Iterable[Table], labels: Sequence[int], reading: ReadingCard = BY_DEFAULT) -> Parted:
+def part(
+    tables: Table | Iterable[Table], labels: Sequence[int], reading: ReadingCard = BY_DEFAULT, wanted: Sequence[str] = ()
+) -> Parted:
     """Part tables of the same columns, at least one, into features and labels; each is dropped before the next.
 
-    `labels` are indices of columns in the order wanted. X is a CSR matrix if most tables are and less than a quarter of
-    X is stored, else dense. A missing value of a label is an unknown label. One 0/1 feature per value is called
-    ``name=value``, one that marks missing values ``name is missing``; the latter come last.
+    `labels` are indices of columns in the order wanted; `wanted` are the labels wanted of a column of tags. X is a CSR
+    matrix if most tables are and less than a quarter of X is stored, else dense. A missing value of a label is an
+    unknown label. One 0/1 feature per value is called ``name=value``, one that marks missing values ``name is
+    missing``; the latter come last.
 
-    Raises FormatError if a label column holds anything but 0, 1 and missing values, a feature has a missing value, or
+    Raises FormatError if there is no row, a label column holds what is not a label, a feature has a missing value, or
     none but missing ones where their mean is asked for, or its values are words that the file does not declare, unless
     `reading` says what becomes of them.
     """
-    first, tables = peek(tables)
+    first, tables = peek([tables] if isinstance(tables, Table) else tables)
     features = np.setdiff1d(np.arange(len(first.columns)), labels).tolist()
     columns = [first.columns[index] for index in features]
     _require_declared(first, columns, reading)
-    width = sum(len(_feature_names(column, reading)) for column in columns)
-    X, Y = GrowingTable(width, sparse_below=SPARSE_BELOW), Growing(np.uint8, len(labels))
-    n_rows = 0
+    names = [_feature_names(column, reading) for column in columns]
+    X = GrowingTable(sum(map(len, names)), sparse_below=SPARSE_BELOW)
+    Y = gather_labels(first, labels, reading, wanted)
+    n_rows, weights, is_weighted = 0, [np.empty(0)], False
     for table in tables:
         n_rows += len(table.lines)
         # Few bytes of a sparse file may stand for many labels.
@@ -90,15 +104,52 @@ def part_all(tables: Iterable[Table], labels: Sequence[int], reading: ReadingCar
         taken = _settle_missing(table, features, reading)
         if len(taken.lines):
             X.extend(_read_features(taken, features, reading))
-            Y.extend(_read_labels(taken, labels))
-    indicator = _to_indicator(Y.take())
-    if n_rows and not len(indicator):
-        raise FormatError(
-            f"{first.path}: missing= or --missing drop must leave at least one row. Got a missing value in every row."
-        )
-    filled, names = _fill(X.take(), columns, first.path, reading)
-    counted = reading.model_copy(update={"n_dropped": n_rows - len(indicator) if reading.missing == "drop" else None})
-    return Parted(filled, indicator, names, None if counted == BY_DEFAULT else counted)
+            Y.extend(taken)
+            weights.append(np.ones(len(taken.lines)) if taken.weights is None else taken.weights)
+            is_weighted |= taken.weights is not None
+    n_taken = sum(map(len, weights))
+    if not n_taken:
+        rule, got = "must hold at least one row", "a header only"
+        if n_rows:
+            rule, got = "missing= or --missing drop must leave at least one row", "a missing value in every row"
+        raise FormatError(f"{first.path}{':' * bool(n_rows)} {rule}. Got {got}.")
+    cells = X.take()
+    _warn_of_keys(cells, names, columns, first.path)
+    filled, feature_names = _fill(cells, names, columns, first.path, reading)
+    counted = reading.model_copy(update={"n_dropped": n_rows - n_taken if reading.missing == "drop" else None})
+    indicator, label_names = Y.take()
+    return Parted(
+        filled,
+        indicator,
+        feature_names,
+        label_names,
+        np.concatenate(weights) if is_weighted else None,
+        None if counted == BY_DEFAULT else counted,
+    )
+
+
+def _warn_of_keys(X: Cells, names: Sequence[tuple[str, ...]], columns: Sequence[Column], path: Path) -> None:
+    """Warn of columns that tell the rows apart rather than describe them: running numbers, and words of one row each."""
+    n_rows = X.shape[0]
+    if n_rows < _MIN_KEYS:
+        return
+    starts = np.cumsum([0, *map(len, names)])
+    for place, column in enumerate(columns):
+        if len(names[place]) == 1 and not sparse.issparse(X) and _runs(X[:, starts[place]]):
+            got = "consecutive whole numbers, as row numbers and keys are"
+        elif len(names[place]) >= n_rows and X[:, starts[place] : starts[place + 1]].sum(axis=0).max() <= 1:
+            got = "a word of its own in every row, as names and keys are"
+        else:
+            continue
+        warnings.warn(f"{path}: column {show(column.name)} holds {got}; {IGNORE}.", stacklevel=3)
+
+
+def _runs(numbers: npt.NDArray[np.floating]) -> bool:
+    """Tell whether numbers are consecutive whole ones, in any order."""
+    least = numbers.min()
+    if numbers.max() - least != len(numbers) - 1 or not np.isfinite(least):
+        return False
+    return bool((np.sort(numbers) == least + np.arange(len(numbers))).all()) and least == np.floor(least)
 
 
 def require_complete(table: Table, columns: Sequence[int], way_out: str = "") -> None:
@@ -120,7 +171,7 @@ def has_complete_row(table: Table, labels: Sequence[int]) -> bool:
 
 
 def _find_missing(table: Table, columns: Sequence[int]) -> npt.NDArray[np.bool_]:
-    block = _take_columns(table.cells, columns)
+    block = take_columns(table.cells, columns)
     if not sparse.issparse(block):
         return np.isnan(block)
     # Written out only if there is one.
@@ -129,14 +180,13 @@ def _find_missing(table: Table, columns: Sequence[int]) -> npt.NDArray[np.bool_]
 
 def _settle_missing(table: Table, features: Sequence[int], reading: ReadingCard) -> Table:
     if reading.missing == "error":
-        require_complete(table, features, _WAY_OUT)
+        require_complete(table, features, _MISSING_WAY_OUT)
     if reading.missing != "drop":
         return table
     missing = _find_missing(table, features)
     if not missing.any():
         return table
-    complete = np.flatnonzero(~missing.any(axis=1))
-    return replace(table, cells=table.cells[complete], lines=table.lines[complete])
+    return table.take(np.flatnonzero(~missing.any(axis=1)))
 
 
 def _require_declared(table: Table, columns: Sequence[Column], reading: ReadingCard) -> None:
@@ -145,14 +195,14 @@ def _require_declared(table: Table, columns: Sequence[Column], reading: ReadingC
     if found is None or found.first_word is None or reading.categories is not None:
         return
     word, line = found.first_word
-    rule = "must be a finite number, or empty for an unknown label"
-    way_out = "categories= or --categories (one-hot or ordinal) reads words"
-    raise FormatError(f"{table.at(line)}: column {show(found.name)} {rule}. Got {show(word)}; {way_out}.")
+    way_out = f"categories= or --categories (one-hot or ordinal) reads words, {IGNORE}"
+    raise FormatError(f"{table.at(line)}: column {show(found.name)} {NUMBER_RULE}. Got {show(word)}; {way_out}.")
 
 
-def _fill(X: Features, columns: Sequence[Column], path: Path, reading: ReadingCard) -> tuple[Features, tuple[str, ...]]:
+def _fill(
+    X: Features, names: Sequence[tuple[str, ...]], columns: Sequence[Column], path: Path, reading: ReadingCard
+) -> tuple[Features, tuple[str, ...]]:
     """Write means for missing values, and mark these by features of their own."""
-    names = [_feature_names(column, reading) for column in columns]
     flat = tuple(chain.from_iterable(names))
     if reading.missing not in {"mean", "indicator"}:
         return X, flat
@@ -165,13 +215,18 @@ def _fill(X: Features, columns: Sequence[Column], path: Path, reading: ReadingCa
 
 
 def _feature_names(column: Column, reading: ReadingCard) -> tuple[str, ...]:
-    if _is_one_hot(column, reading) and column.values is not None:
-        return tuple(f"{column.name}={value}" for value in column.values)
+    if column.is_date and reading.dates == "parts":
+        return tuple(f"{column.name}.{part}" for part in _PARTS)
+    if _is_one_hot(column, reading):
+        return tuple(f"{column.name}={value}" for value in column.values or ())
     return (column.name,)
 
 
 def _is_one_hot(column: Column, reading: ReadingCard) -> bool:
-    return column.is_coded and reading.categories != "ordinal"
+    if column.is_coded:
+        return reading.categories != "ordinal"
+    # Numbers that a header declares are numbers unless it is said that they are not; 0 and 1 are one-hot as they are.
+    return reading.categories == "one-hot" and column.numbers is not None and not {0.0, 1.0}.issuperset(column.numbers)
 
 
 def _read_features(table: Table, features: Sequence[int], reading: ReadingCard) -> Cells:
@@ -182,16 +237,52 @@ def _read_features(table: Table, features: Sequence[int], reading: ReadingCard) 
 
 
 def _blocks(table: Table, features: Sequence[int], reading: ReadingCard) -> Iterator[Cells]:
-    for is_one_hot, group in groupby(features, lambda index: _is_one_hot(table.columns[index], reading)):
+    def kind(index: int) -> str:
+        column = table.columns[index]
+        parts = "parts" if column.is_date and reading.dates == "parts" else "numbers"
+        return "one-hot" if _is_one_hot(column, reading) else parts
+
+    for what, group in groupby(features, kind):
         indices = list(group)
-        block = _take_columns(table.cells, indices)
-        yield _one_hot(block, [len(table.columns[index].values or ()) for index in indices]) if is_one_hot else block
+        block = take_columns(table.cells, indices)
+        if what == "one-hot":
+            columns = [table.columns[index] for index in indices]
+            block = _one_hot(_to_codes(block, columns), [len(column.values or ()) for column in columns])
+        yield _to_parts(block) if what == "parts" else block
 
 
-def _take_columns(cells: Cells, indices: Sequence[int]) -> Cells:
-    # Neighbours need not be picked one by one.
-    is_run = list(indices) == list(range(indices[0], indices[0] + len(indices)))
-    return cells[:, indices[0] : indices[0] + len(indices)] if is_run else cells[:, list(indices)]
+def _to_codes(cells: Cells, columns: Sequence[Column]) -> Cells:
+    """Number the values of columns whose cells hold these as numbers."""
+    if all(column.is_coded for column in columns):
+        return cells
+    codes = cells.toarray() if sparse.issparse(cells) else np.array(cells)
+    for place, column in enumerate(columns):
+        if column.numbers is not None:
+            order = np.argsort(column.numbers)
+            found = order[np.searchsorted(column.numbers, codes[:, place], sorter=order).clip(max=len(order) - 1)]
+            codes[:, place] = np.where(np.isnan(codes[:, place]), np.nan, found)
+    return sparse.csr_array(codes) if sparse.issparse(cells) else codes
+
+
+def _to_parts(seconds: Cells) -> Cells:
+    """Take dates apart, each column into the features of `_PARTS`."""
+    dense = seconds.toarray() if sparse.issparse(seconds) else seconds
+    known = ~np.isnan(dense)
+    times = np.floor(np.where(known, dense, 0)).astype(np.int64).astype("datetime64[s]")
+    days, months, years = (times.astype(f"datetime64[{unit}]") for unit in "DMY")
+    since = (times - days).astype(np.int64)
+    parts = (
+        years.astype(np.int64) + 1970,
+        (months - years).astype(np.int64) + 1,
+        (days - months).astype(np.int64) + 1,
+        # 1 January 1970 was a Thursday; Monday is 0.
+        (days.astype(np.int64) + 3) % 7,
+        since // 3600,
+        since // 60 % 60,
+        since % 60,
+    )
+    found = np.where(known[..., np.newaxis], np.stack(parts, axis=2), np.nan)
+    return found.reshape(len(dense), -1)
 
 
 def _one_hot(codes: Cells, n_values: Sequence[int]) -> Cells:
@@ -206,31 +297,3 @@ def _one_hot(codes: Cells, n_values: Sequence[int]) -> Cells:
     if missing.any():
         X = X + sparse.csr_array(np.where(np.repeat(missing, n_values, axis=1), np.nan, 0.0))
     return X if sparse.issparse(codes) else X.toarray()
-
-
-def _read_labels(table: Table, labels: Sequence[int]) -> npt.NDArray[np.uint8]:
-    """Return labels as 0, 1 and the code of an unknown one, which take a quarter of the memory of an indicator."""
-    for index in labels:
-        column = table.columns[index]
-        if column.first_word is not None:
-            word, line = column.first_word
-            rule = "must be 0 or 1, or empty for an unknown label"
-            raise FormatError(f"{table.at(line)}: label {show(column.name)} {rule}. Got {show(word)}.")
-        if column.is_coded:
-            got = ", ".join(column.values or ())
-            raise FormatError(f"{table.path}: label {show(column.name)} must be 0 or 1. Got the values {show(got)}.")
-    block = _take_columns(table.cells, labels)
-    values = block.toarray() if sparse.issparse(block) else block
-    unknown = np.isnan(values)
-    wrong = np.argwhere((values != 0) & (values != 1) & ~unknown)
-    if len(wrong):
-        row, column = wrong[0]
-        name = table.columns[labels[column]].name
-        got = f"{values[row, column]:g}"
-        raise FormatError(f"{table.at(table.lines[row])}: label {show(name)} must be 0 or 1. Got {got}.")
-    return np.where(unknown, _UNKNOWN, values).astype(np.uint8)
-
-
-def _to_indicator(codes: npt.NDArray[np.uint8]) -> Indicator:
-    unknown = codes == _UNKNOWN
-    return np.where(unknown, np.float32(np.nan), codes) if unknown.any() else codes

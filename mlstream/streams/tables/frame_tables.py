@@ -1,20 +1,22 @@
-"""Data frames as tables, and as the parts of a Dataset."""
+"""Columns in memory as tables: those of data frames, and arrays of numbers, truth values, words or dates."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Real
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
-from mlstream._support.content import FormatError, show
-from mlstream.streams.array_likes import Features
+from mlstream._support.content import FormatError, at, first_repeated, show
+from mlstream._support.reading import ReadingOptions
 from mlstream.streams.card_model import ReadingCard
-from mlstream.streams.frames import (
-    Column as FrameColumn,
-)
+from mlstream.streams.frames import Column as FrameColumn
 from mlstream.streams.frames import (
     Frame,
     column_names,
@@ -25,55 +27,135 @@ from mlstream.streams.frames import (
     read_sparse,
     take_columns,
 )
-from mlstream.streams.label_values import Indicator
-from mlstream.streams.tables.arrays import tabulate
-from mlstream.streams.tables.columns import make_reading, part
+from mlstream.streams.tables.columns import BY_DEFAULT, Parted, make_reading, part
 from mlstream.streams.tables.labels import LabelRule, choose_labels, normalise_rule
-from mlstream.streams.tables.table import Column, Table, nominal
+from mlstream.streams.tables.table import Column, Table, kept_columns, nominal, to_number
+from mlstream.streams.tables.text_columns import (
+    DATES,
+    EXACT_RULE,
+    IGNORE,
+    MAX_EXACT,
+    Words,
+    missing_words,
+    read_texts,
+)
 
 
-class FrameParts(NamedTuple):
-    """The parts of a Dataset, under the names of its fields."""
-
-    X: Features
-    Y: Indicator
-    feature_names: tuple[str, ...]
-    label_names: tuple[str, ...]
-    name: str
-    label_parents: dict[str, str]
-    reading: ReadingCard | None
-
-
-def read_frame(frame: Frame, labels: LabelRule, name: str, missing: str, categories: str | None) -> FrameParts:
-    """Read a data frame, as `Dataset.from_frame` does: its arguments and errors are the same."""
+def read_frame(
+    frame: Frame, labels: LabelRule, name: str, options: ReadingOptions
+) -> tuple[Parted, dict[str, str]]:
+    """Read a data frame, as `Dataset.from_frame` does, and the parents of its labels; the errors are the same."""
+    reading = make_reading(**options)
+    for_files = [option for option in ("separator", "header", "n_features", "format") if option in options]
+    if for_files:
+        raise ValueError(f"{', '.join(for_files)} must be left out for a data frame: such options are for files.")
     if not is_frame(frame):
         raise TypeError(
             f"frame must be a data frame of pandas, polars or pyarrow. Got {type(frame).__name__} instead; "
             "Dataset(X, Y) takes arrays."
         )
-    if labels is None:
+    if labels is None and reading.tags is None:
         raise ValueError(
             "labels must name the label columns of a frame, as in Dataset.from_frame(frame, labels=[...]). Got None."
         )
-    names, reading = column_names(frame), make_reading(missing, categories)
+    rule = normalise_rule(labels)
+    frame = take_columns(frame, kept_columns(column_names(frame), reading.ignore, Path(name)))
+    names = column_names(frame)
     head = Table(Path(name), tuple(map(Column, names)), np.empty((0, len(names))), np.empty(0, np.int64))
-    columns, parents = choose_labels(head, normalise_rule(labels))
+    places, parents = choose_labels(head, rule, tags=reading.tags)
     if not len(frame):
         raise FormatError(f"{name} must hold at least one row. Got 0.")
-    features = take_columns(frame, np.setdiff1d(np.arange(len(names)), columns).tolist())
-    keeps_sparse = is_sparse(features)
-    table = tabulate_sparse(frame, name) if keeps_sparse else tabulate_frame(frame, name, reading)
-    X, Y, feature_names, read = part(table, columns, reading)
+    features = take_columns(frame, np.setdiff1d(np.arange(len(names)), places).tolist())
+    is_csr = is_sparse(features)
+    table = _tabulate_sparse(frame, name) if is_csr else _tabulate_frame(frame, name, reading)
+    parted = part(table, places, reading, rule if reading.tags and isinstance(rule, tuple) else ())
     kind = np.float32 if is_of_float32(features) else np.float64
-    X = (sparse.csr_array(X) if keeps_sparse else X).astype(kind, copy=False)
-    return FrameParts(X, Y, feature_names, tuple(names[index] for index in columns), name, parents, read)
+    X = (sparse.csr_array(parted.X) if is_csr else parted.X).astype(kind, copy=False)
+    return parted._replace(X=X), parents
 
 
-def tabulate_frame(frame: Frame, title: str, reading: ReadingCard) -> Table:
-    """Read a data frame as a table, as `tabulate` does; errors call it `title` and number its rows from 1.
+def tabulate(
+    names: Sequence[str], columns: Sequence[npt.ArrayLike], title: str, reading: ReadingCard = BY_DEFAULT
+) -> Table:
+    """Put columns side by side as a table, which `part` divides into features and labels.
+
+    Columns hold numbers, booleans, strings or dates; None, NaN, NaT, NA and words such as NA are missing values.
+    Booleans, and columns of the words true and false or yes and no, are 0 and 1; other words are nominal columns, their
+    values in alphabetical order. Errors call the table `title` and number its rows from 1. Raises FormatError if names
+    repeat, or a column holds infinity, more different words than columns of words may, or dates that do not become
+    numbers.
+    """
+    path = Path(title)
+    if not names or len(set(names)) < len(names):
+        got = f"{show(str(first_repeated(names)))} twice" if names else "no column"
+        raise FormatError(f"{path} must have columns with different names. Got {got}.")
+    read = [read_array(name, np.asarray(column), path, reading) for name, column in zip(names, columns, strict=True)]
+    cells = np.column_stack([cells for _, cells in read])
+    return Table(path, tuple(column for column, _ in read), cells, np.arange(1, len(cells) + 1), unit="row")
+
+
+def read_array(
+    name: str, values: np.ndarray, path: Path, reading: ReadingCard, n_before: int = 0
+) -> tuple[Column, npt.NDArray[np.float64]]:
+    """Read a column, as `tabulate` does; `n_before` rows lie before it."""
+    if values.dtype.kind in "mM":
+        return _read_times(name, values, path, reading)
+    if values.dtype.kind in "biuf":
+        return Column(name), _require_numbers(name, values, path, reading, n_before)
+    is_known = np.array([not _is_missing(value) for value in values], dtype=bool)
+    if all(isinstance(value, Real | np.bool_) for value in values[is_known]):
+        return Column(name), _require_numbers(name, np.where(is_known, values, math.nan), path, reading, n_before)
+    texts = [str(value) if known else "" for value, known in zip(values, is_known, strict=True)]
+    missing = missing_words(reading)
+    words = Words(name, path, reading, missing=missing, unit="row")
+    words.add(texts, range(1, len(texts) + 1))
+    found = words.settle()
+
+    def fail(row: int, rule: str) -> FormatError:
+        return FormatError(f"{at(path, row + 1, 'row')}: column {show(name)} {rule}. Got {show(texts[row])}.")
+
+    return found.column, read_texts(texts, found, missing, fail)
+
+
+def _read_times(
+    name: str, values: np.ndarray, path: Path, reading: ReadingCard
+) -> tuple[Column, npt.NDArray[np.float64]]:
+    if values.dtype.kind == "m":
+        rule = "must hold numbers or words. Got spans of time; write them as numbers, such as seconds"
+        raise FormatError(f"{path}: column {show(name)} {rule}, or {IGNORE}.")
+    if reading.dates is None:
+        raise FormatError(f"{path}: column {show(name)} must hold numbers or words. Got dates or times; {DATES}.")
+    seconds = values.astype("datetime64[us]").astype(np.int64) / 1e6
+    return Column(name, is_date=True), np.where(np.isnat(values), np.nan, seconds)
+
+
+def _is_missing(value: object) -> bool:
+    # NA of pandas equals nothing, and is not a truth value either.
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _require_numbers(
+    name: str, values: np.ndarray, path: Path, reading: ReadingCard, n_before: int
+) -> npt.NDArray[np.float64]:
+    numbers = values.astype(np.float64)
+    if np.isinf(numbers).any():
+        raise FormatError(f"{path}: column {show(name)} must hold finite numbers. Got infinity.")
+    large = np.flatnonzero(np.abs(numbers) > MAX_EXACT)
+    rounded = next((row for row in large.tolist() if isinstance(values[row], int | np.integer)), None)
+    if rounded is not None:
+        where = at(path, n_before + rounded + 1, "row")
+        raise FormatError(f"{where}: column {show(name)} {EXACT_RULE}. Got {values[rounded]}.")
+    marks = [number for number in map(to_number, reading.missing_words or ()) if number is not None]
+    return np.where(np.isin(numbers, marks), np.nan, numbers) if marks else numbers
+
+
+def _tabulate_frame(frame: Frame, title: str, reading: ReadingCard) -> Table:
+    """Read a data frame, as `tabulate` does.
 
     Columns that declare their values in an order (ordered categories of pandas, enums of polars) are nominal, with
-    these values. Raises FormatError if a column can be no feature and no label: dates, infinity, lists, free text.
+    these values. Raises FormatError if a column can be no feature and no label: lists, bytes.
     """
     columns = list(iter_columns(frame))
     for column in columns:
@@ -81,12 +163,12 @@ def tabulate_frame(frame: Frame, title: str, reading: ReadingCard) -> Table:
     table = tabulate(column_names(frame), [column.to_numpy() for column in columns], title, reading)
     for place, column in enumerate(columns):
         declared = getattr(column.dtype, "categories", None)
-        if declared is not None and table.columns[place].is_coded:
+        if declared is not None and table.columns[place].is_coded and column.name != reading.tags:
             table = _declare(table, place, [str(value).strip() for value in declared])
     return table
 
 
-def tabulate_sparse(frame: Any, title: str) -> Table:
+def _tabulate_sparse(frame: Any, title: str) -> Table:
     """Read a data frame of pandas, most of whose columns are sparse, as a table of CSR cells."""
     cells = read_sparse(frame).astype(np.float64)
     columns = tuple(map(Column, column_names(frame)))
@@ -101,7 +183,7 @@ def _require_cells(column: FrameColumn, title: str) -> None:
     kind = str(column.dtype).partition("(")[0].lower()
     if column.dtype.is_nested() or kind in {"binary", "time"}:
         name = show(str(column.name))
-        raise FormatError(f"{title}: column {name} must hold numbers or words. Got {kind}; leave the column out.")
+        raise FormatError(f"{title}: column {name} must hold numbers or words. Got {kind}; {IGNORE}.")
 
 
 def _declare(table: Table, place: int, values: list[str]) -> Table:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from mlstream._support.content import FormatError, bare_path, show
 from mlstream.streams.card_model import StreamCard
@@ -24,7 +24,9 @@ _PARTS = ("-train", "-test")
 # Of a name that is not a column: how many columns it is compared with, and how alike they must be.
 _MAX_COMPARED = 10_000
 _LEAST_ALIKE = 0.6
-_WAY_OUT = "labels= or --labels decides: a number, names, or an .xml file such as"
+_WAY_OUT = "labels= or --labels decides: a number, names, or"
+
+Item = TypeVar("Item")
 
 
 class LabelColumns(NamedTuple):
@@ -52,14 +54,21 @@ def normalise_rule(rule: LabelRule) -> PlainRule:
     )
 
 
-def choose_labels(table: Table, rule: PlainRule, card: StreamCard | None = None) -> LabelColumns:
+def choose_labels(
+    table: Table, rule: PlainRule, card: StreamCard | None = None, tags: str | None = None
+) -> LabelColumns:
     """Tell labels from features: indices in the order of the file, or of the names given, and parents of a hierarchy.
 
     The rule is the first n, or the last n if negative; names; MULAN's .xml file; or None: they are those of the card,
     else the outputs of a KEEL file, else those of the .xml file of the same name beside the table (for ``x-train`` and
     ``x-test``, also ``x.xml``), with which ``-C n`` in the title must agree, else of ``-C n``. Raises FormatError if
-    the rule does not fit the table, nothing determines which columns are labels, or title and .xml disagree.
+    the rule does not fit the table, nothing determines which columns are labels, or title and .xml disagree. With
+    `tags`, the labels are in that column, and the rule names those wanted.
     """
+    if tags is not None:
+        if rule is not None and not isinstance(rule, tuple):
+            raise ValueError(f"labels must be names of tags, or None for all of them, with tags=. Got {rule!r}.")
+        return LabelColumns(_find_names(table, [tags], "tags= or --tags"), {})
     chosen = _find_rule(table, card) if rule is None else _apply(table, rule)
     if not 0 < len(chosen.indices) < len(table.columns):
         raise FormatError(
@@ -79,7 +88,8 @@ def _find_rule(table: Table, card: StreamCard | None) -> LabelColumns:
     if xml.is_file():
         return _read_beside(table, xml, titled)
     if titled is not None:
-        return _apply(table, titled)
+        _require_number(table, titled, len(table.file_names or table.names))
+        return LabelColumns(_count_titled(table, titled), {})
     raise FormatError(
         f"{table.path}: labels must be given as a number of columns, names, or a MULAN .xml file. "
         f"Got no labels, and neither a card, nor -C in the title, nor {xml.name} names them."
@@ -97,12 +107,14 @@ def _read_beside(table: Table, xml: Path, titled: int | None) -> LabelColumns:
     try:
         named = _apply(table, str(xml))
     except FormatError as error:
-        raise FormatError(f"{error} It lies beside {table.path.name}; {_WAY_OUT} {xml}.") from None
-    counted = named.indices if titled is None else _end_columns(table, titled)
+        way_out = f"{_WAY_OUT} another .xml file"
+        raise FormatError(f"{error} It lies beside {table.path.name}; {way_out}.") from None
+    counted = named.indices if titled is None else _count_titled(table, titled)
     if counted != named.indices:
         raise FormatError(
             f"{table.path}: -C {titled} in the title and {xml.name} must name the same labels. Got "
-            f"{_describe(table, counted)} by -C, {_describe(table, named.indices)} by {xml.name}; {_WAY_OUT} {xml}."
+            f"{_describe(table, counted)} by -C, {_describe(table, named.indices)} by {xml.name}; "
+            f"{_WAY_OUT} an .xml file such as {xml}."
         )
     return named
 
@@ -117,35 +129,45 @@ def _describe(table: Table, indices: Sequence[int]) -> str:
 
 def _apply(table: Table, rule: int | tuple[str, ...] | str) -> LabelColumns:
     if isinstance(rule, int):
-        width = len(table.columns)
-        if not 0 < abs(rule) < width:
-            raise FormatError(f"{table.path}: the number of labels must be between 1 and {width - 1}. Got {rule}.")
-        return LabelColumns(_end_columns(table, rule), {})
+        _require_number(table, rule, len(table.columns))
+        return LabelColumns(list(_cut(range(len(table.columns)), rule)), {})
     if isinstance(rule, tuple):
         return LabelColumns(_find_names(table, rule), {})
     names, parents = read_labels(Path(rule))
-    known = set(table.names)
-    unknown = next((name for name in names if name not in known), None)
+    known, there = set(table.names), table.file_names or table.names
+    unknown = next((name for name in names if name not in known.union(there)), None)
     if unknown is not None:
-        raise FormatError(f"{rule} must name columns of {table.path.name}. Got {show(unknown)}, which is no column.")
+        got = f"{show(unknown)}, which is not a column{_nearest(unknown, there)}"
+        raise FormatError(f"{rule} must name columns of {table.path.name}. Got {got}")
     # MULAN numbers labels by their columns, whatever the order of its file.
-    return LabelColumns(sorted(_find_names(table, names)), parents)
+    parents = {name: parent for name, parent in parents.items() if known.issuperset((name, parent))}
+    return LabelColumns(sorted(_find_names(table, [name for name in names if name in known])), parents)
 
 
-def _end_columns(table: Table, n_labels: int) -> list[int]:
+def _require_number(table: Table, n_labels: int, width: int) -> None:
+    if not 0 < abs(n_labels) < width:
+        raise FormatError(f"{table.path}: the number of labels must be between 1 and {width - 1}. Got {n_labels}.")
+
+
+def _cut(columns: Sequence[Item], n_labels: int) -> Sequence[Item]:
     """Return the first columns, or the last if negative; no more than there are."""
-    columns = range(len(table.columns))
-    return list(columns[:n_labels] if n_labels >= 0 else columns[n_labels:])
+    return columns[:n_labels] if n_labels >= 0 else columns[n_labels:]
 
 
-def _find_names(table: Table, names: Sequence[str]) -> list[int]:
+def _count_titled(table: Table, n_labels: int) -> list[int]:
+    """Find the columns that MEKA counts, which may be columns that are left out."""
+    places = {name: place for place, name in enumerate(table.names)}
+    return [places[name] for name in _cut(table.file_names or table.names, n_labels) if name in places]
+
+
+def _find_names(table: Table, names: Sequence[str], what: str = "labels") -> list[int]:
     places = {name: index for index, name in enumerate(table.names)}
     unknown = [name for name in names if name not in places]
     if unknown or len(set(names)) < len(names):
         got = (
-            f"{show(unknown[0])}, which is no column{_nearest(unknown[0], table.names)}" if unknown else "a name twice."
+            f"{show(unknown[0])}, which is not a column{_nearest(unknown[0], table.names)}" if unknown else "a name twice."
         )
-        raise FormatError(f"{table.path}: labels must be columns, each named once. Got {got}")
+        raise FormatError(f"{table.path}: {what} must be columns, each named once. Got {got}")
     return [places[name] for name in names]
 
 

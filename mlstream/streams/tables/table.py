@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mlstream._support.content import at
+from mlstream._support.content import FormatError, at, show
+from mlstream._support.files import did_you_mean
 from mlstream.streams.tables._growing_arrays import Cells, Growing, GrowingTable
 from mlstream.streams.tables._joined_features import cut_rows
 
@@ -21,12 +22,14 @@ class Column(NamedTuple):
     """One column of a file."""
 
     name: str
-    values: tuple[str, ...] | None = None
-    """Of a nominal column: its values, in the order of their declaration."""
+    values: Sequence[str] | None = None
+    """Of a nominal column: its values, in the order of their declaration; of text, those found so far."""
     numbers: tuple[float, ...] | None = None
     """Of a nominal column: its values as numbers, if all of them are."""
     first_word: tuple[str, int] | None = None
     """Of a nominal column whose values are not declared: the first that is no number, and its line."""
+    is_date: bool = False
+    """Whether cells hold seconds since 1970."""
 
     @property
     def is_coded(self) -> bool:
@@ -50,6 +53,8 @@ class Table:
     relation: str = ""  # the title; empty where a format has none
     label_names: tuple[str, ...] = ()  # columns that the file itself says are labels
     unit: str = "line"  # what `lines` counts, for errors
+    weights: npt.NDArray[np.float64] | None = None  # of the rows, in the dialect of WEKA; None where all are 1
+    file_names: tuple[str, ...] = ()  # all columns, if some were left out
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -62,7 +67,48 @@ class Table:
 
     def rows(self, start: int, stop: int) -> Table:
         """Cut out rows."""
-        return replace(self, cells=cut_rows(self.cells, start, stop), lines=self.lines[start:stop])
+        weights = None if self.weights is None else self.weights[start:stop]
+        return replace(self, cells=cut_rows(self.cells, start, stop), lines=self.lines[start:stop], weights=weights)
+
+    def take(self, rows: npt.NDArray[np.integer]) -> Table:
+        """Pick rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, cells=self.cells[rows], lines=self.lines[rows], weights=weights)
+
+    def take_columns(self, places: Sequence[int]) -> Table:
+        """Pick columns."""
+        columns = tuple(self.columns[place] for place in places)
+        names = tuple(name for name in self.label_names if name in {column.name for column in columns})
+        file_names = self.file_names or self.names
+        cells = take_columns(self.cells, places)
+        return replace(self, columns=columns, cells=cells, label_names=names, file_names=file_names)
+
+
+def take_columns(cells: Cells, places: Sequence[int]) -> Cells:
+    """Pick columns; of an array, neighbours are not copied."""
+    is_run = list(places) == list(range(places[0], places[0] + len(places))) if len(places) else False
+    return cells[:, places[0] : places[0] + len(places)] if is_run else cells[:, list(places)]
+
+
+def kept_columns(names: Sequence[str], ignore: Sequence[str], path: Path) -> list[int]:
+    """Return the places of the columns that are read; an empty name in `ignore` stands for all that have none.
+
+    Raises FormatError if `ignore` names a column that is not there, or leaves none.
+    """
+    unknown = next((name for name in ignore if name and name not in names), None)
+    kept = [place for place, name in enumerate(names) if name not in ignore]
+    if unknown is not None:
+        got = f"{show(unknown)}, which is not a column{did_you_mean(unknown, names)}"
+        raise FormatError(f"{path}: ignore= or --ignore must name columns. Got {got}")
+    if not kept:
+        raise FormatError(f"{path}: ignore= or --ignore must leave a column. Got all of them.")
+    return kept
+
+
+def leave_out(tables: Iterable[Table], ignore: Sequence[str]) -> Iterator[Table]:
+    """Drop columns of tables by name."""
+    for table in tables:
+        yield table.take_columns(kept_columns(table.names, ignore, table.path)) if ignore else table
 
 
 def nominal(name: str, values: Sequence[str]) -> Column:
@@ -90,11 +136,14 @@ def to_number(text: str) -> float | None:
 def gather(tables: Iterable[Table]) -> Table:
     """Put tables of the same columns one below the other; the cells are CSR if most rows were."""
     first, tables = peek(tables)
-    cells, lines = GrowingTable(len(first.columns)), Growing(np.int64)
+    cells, lines, weights = GrowingTable(len(first.columns)), Growing(np.int64), Growing(np.float64)
+    is_weighted = False
     for table in tables:
         cells.extend(table.cells)
         lines.extend(table.lines)
-    return replace(first, cells=cells.take(), lines=lines.take())
+        weights.extend(np.ones(len(table.lines)) if table.weights is None else table.weights)
+        is_weighted |= table.weights is not None
+    return replace(first, cells=cells.take(), lines=lines.take(), weights=weights.take() if is_weighted else None)
 
 
 def regroup(tables: Iterable[Table], n_rows: int) -> Iterator[Table]:

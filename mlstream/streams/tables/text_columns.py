@@ -1,45 +1,70 @@
-"""Columns whose cells are text: truth values, words, or what is refused with a way out."""
+"""Cells of text, read alike in all formats: numbers, missing values, words, truth values and dates."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from mlstream._support.content import FormatError, at, show
+from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.tables.table import Column, to_number
 
-# Spellings of a missing value, beside an empty cell: those of R, pandas, SQL and WEKA. They are never values.
-MISSING_WORDS = frozenset({"NA", "N/A", "NaN", "nan", "<NA>", "null", "NULL", "?"})
+# Spellings of a missing value, beside an empty cell: those of R, pandas, Excel, SQL, WEKA and KEEL. Values that a
+# header declares, and words in quotes, are never among them.
+MISSING_WORDS = frozenset({"NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "?", "<null>"})
 # A column has at most so many different words; where there are more than a few, each must come twice on average.
 MAX_WORDS = 100
 _FEW_WORDS = 20
+# Beyond it, neighbouring whole numbers are one float.
+MAX_EXACT = 2**53
 
-_BOOLEANS = ({"false": 0.0, "true": 1.0}, {"no": 0.0, "yes": 1.0})
+IGNORE = "ignore= or --ignore leaves the column out"
+DATES = f"dates= or --dates (epoch or parts) makes numbers of it, {IGNORE}"
+NUMBER_RULE = "must be a finite number, or empty for an unknown label"
+EXACT_RULE = f"must hold whole numbers of at most 2**53 ({MAX_EXACT:,}), beyond which they are rounded; {IGNORE}"
+_DATE_RULE = "must hold dates in ISO 8601, such as 2026-01-31 or 2026-01-31T10:30:00Z"
+
+_TRUTH = ({"false": 0.0, "true": 1.0}, {"no": 0.0, "yes": 1.0})
+# Of labels only: as features, letters are more often words.
+_TRUTH_OF_LABELS = (*_TRUTH, {"f": 0.0, "t": 1.0}, {"n": 0.0, "y": 1.0})
+_WHOLE = re.compile(r"\s*[+-]?[0-9]{16,}\s*")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9.]*,[0-9]+")
 _DATE = re.compile(r"[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}([T ].*)?|[0-9]{1,2}([-/.])[0-9]{1,2}\3[0-9]{2,4}([T ].*)?")
-_LEAVE_OUT = "leave the column out"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
 
 
 class TextColumn(NamedTuple):
-    """A column, and the number of each text in its cells."""
+    """A column, and what reads a text in its cells, without blanks around it."""
 
     column: Column
-    codes: Mapping[str, float]
-    """The number of each text, without blanks around it; texts of numbers stand for themselves."""
+    read: Callable[[str], float | None] = to_number
+    """The number of a text; None if it cannot be there."""
+
+    @property
+    def rule(self) -> str:
+        """What the cells of the column must be, for errors."""
+        return _DATE_RULE if self.column.is_date else NUMBER_RULE
 
 
 class Words:
-    """The different texts of one column, gathered from its cells.
+    """The different texts of one column, gathered from its cells, those for missing values left out.
 
-    Without `takes_missing`, words for missing values such as NA are refused; with it, they are missing values. Errors
-    number cells by `unit`: "line" or "row".
+    Errors number cells by `unit`: "line" or "row".
     """
 
-    def __init__(self, name: str, path: Path, *, takes_missing: bool, unit: str = "line") -> None:
-        self._name, self._path, self._takes_missing, self._unit = name, path, takes_missing, unit
+    def __init__(
+        self, name: str, path: Path, reading: ReadingCard, *, missing: Collection[str] = (), unit: str = "line"
+    ) -> None:
+        self._name, self._path, self._reading, self._missing, self._unit = name, path, reading, missing, unit
+        self._most = math.inf if name == reading.tags else MAX_WORDS
         self._lines: dict[str, int] = {}
         self._first: tuple[str, int] | None = None
         self._n_cells = 0
@@ -47,51 +72,48 @@ class Words:
     @property
     def are_many(self) -> bool:
         """Whether there are so many texts that, of those that are not numbers, only the first is still of interest."""
-        return len(self._lines) > MAX_WORDS
+        return len(self._lines) > self._most
 
     def add(self, cells: Sequence[str], lines: Sequence[int], n_cells: int | None = None) -> None:
         """Look at more cells, and the line of each; `n_cells` counts them, where repeated ones are left out."""
         self._n_cells += len(cells) if n_cells is None else n_cells
         for cell in dict.fromkeys(cells):
             text = cell.strip()
-            if text in self._lines or not text or (self._takes_missing and text in MISSING_WORDS):
+            if text in self._lines or not text or text in self._missing:
                 continue
             is_new_word = self._first is None and to_number(text) is None
-            if is_new_word or len(self._lines) <= MAX_WORDS:
+            if is_new_word or not self.are_many:
                 line = int(lines[cells.index(cell)])
                 self._lines[text] = line
                 self._first = (text, line) if is_new_word else self._first
 
-    def settle(self) -> TextColumn | None:
-        """Return how the column is read; None if all cells are numbers.
+    def settle(self) -> TextColumn:
+        """Return how the column is read.
 
-        Raises FormatError if the column holds dates, decimal commas, words for missing values that are not taken, or
-        too many words.
+        Raises FormatError if the column holds dates that do not become numbers, decimal commas, or too many words.
         """
-        if self._first is None:
-            return None
         texts = sorted(self._lines)
-        for booleans in _BOOLEANS:
-            if {text.lower() for text in texts} <= set(booleans):
-                return TextColumn(Column(self._name), {text: booleans[text.lower()] for text in texts})
+        if self._name == self._reading.tags:
+            return code_values(Column(self._name, texts))
+        if self._first is None:
+            return TextColumn(Column(self._name))
+        truth = find_truth(texts, _TRUTH)
+        if truth is not None:
+            return TextColumn(Column(self._name), truth.get)
+        if self._reading.dates is not None and all(map(_DATE.fullmatch, texts)):
+            return TextColumn(Column(self._name, is_date=True), to_seconds)
         self._require_words()
-        column = Column(self._name, tuple(texts), first_word=self._first)
-        return TextColumn(column, {text: float(code) for code, text in enumerate(texts)})
+        return code_values(Column(self._name, tuple(texts), first_word=self._first))
 
     def _require_words(self) -> None:
         for text, line in self._lines.items():
             where, name = at(self._path, line, self._unit), show(self._name)
-            number = f"{where}: column {name} must be a finite number, or empty for an unknown label."
-            if text in MISSING_WORDS:
-                way_out = "Under missing= or --missing (drop, mean, indicator or keep), this is a missing value"
-                raise FormatError(f"{number} {way_out}. Got {show(text)}.")
             if _DECIMAL_COMMA.fullmatch(text):
-                raise FormatError(f"{number} Got {show(text)}; write a decimal point instead of the comma.")
+                way_out = "write a decimal point instead of the comma"
+                raise FormatError(f"{where}: column {name} {NUMBER_RULE}. Got {show(text)}; {way_out}.")
             if _DATE.fullmatch(text):
-                rule = f"must hold numbers or words. Got {show(text)}, a date"
-                raise FormatError(
-                    f"{where}: column {name} {rule}; write it as a number, such as days, or {_LEAVE_OUT}."
-                )
+                rule = "must hold numbers or words"
+                raise FormatError(f"{where}: column {name} {rule}. Got {show(text)}, a date; {DATES}.")
         self._require_few()
 
     def _require_few(self) -> None:
@@ -102,27 +124,93 @@ class Words:
         where, name = at(self._path, line, self._unit), show(self._name)
         n_numbers = sum(to_number(word) is not None for word in self._lines)
         if 2 * n_numbers > n_words:
-            rule = "must be a finite number, or empty for an unknown label"
-            raise FormatError(f"{where}: column {name} {rule}. Got {show(text)}, among numbers.")
+            way_out = f"missing_words= or --missing-words names words for a missing value, {IGNORE}"
+            raise FormatError(f"{where}: column {name} {NUMBER_RULE}. Got {show(text)}, among numbers; {way_out}.")
         rule = f"must have at most {MAX_WORDS} different words, each twice on average"
         got = f"Got {show(text)} and others (free text, names or keys)"
-        raise FormatError(f"{where}: column {name} {rule}. {got}; {_LEAVE_OUT}, or group its values.")
+        raise FormatError(f"{where}: column {name} {rule}. {got}; {IGNORE}.")
 
 
-def read_cells(cells: Iterable[str], codes: Mapping[str, float] | None, *, takes_missing: bool) -> list[float | None]:
-    """Read the cells of a column: numbers, or the numbers of words; NaN for a missing value, None for anything else."""
-    return [read_cell(cell, codes, takes_missing=takes_missing) for cell in cells]
+def read_texts(
+    texts: Sequence[str], column: TextColumn, missing: Collection[str], fail: Callable[[int, str], FormatError]
+) -> npt.NDArray[np.float64]:
+    """Read texts of a column, missing ones as NaN; `fail` makes the error of one of them, of the rule that it breaks."""
+    numbers = np.empty(len(texts))
+    for place, text in enumerate(map(str.strip, texts)):
+        number = column.read(text)
+        if number is None:
+            if text and text not in missing:
+                raise fail(place, column.rule)
+            number = math.nan
+        numbers[place] = number
+    for place in np.flatnonzero(np.abs(numbers) > MAX_EXACT).tolist():
+        if is_rounded(texts[place]):
+            raise fail(place, EXACT_RULE)
+    return numbers
 
 
-def read_cell(text: str, codes: Mapping[str, float] | None, *, takes_missing: bool) -> float | None:
-    """Read one cell; return None if it is neither a number nor one of the words of its column.
+def missing_words(reading: ReadingCard) -> frozenset[str]:
+    """Return the words for a missing value, beside an empty cell."""
+    return MISSING_WORDS if reading.missing_words is None else frozenset(reading.missing_words)
 
-    >>> read_cell("2.5", None, takes_missing=False), read_cell(" red", {"red": 1.0}, takes_missing=False)
-    (2.5, 1.0)
-    >>> read_cell("NA", None, takes_missing=False), read_cell("NA", None, takes_missing=True)
-    (None, nan)
+
+def find_truth(
+    values: Iterable[str], pairs: Sequence[Mapping[str, float]] = _TRUTH_OF_LABELS
+) -> dict[str, float] | None:
+    """Return 1 or 0 for each value if all are words of one pair, such as true and false, in any case; else None.
+
+    >>> find_truth(["TRUE", "False"]), find_truth(["t", "f"]), find_truth(["yes", "false"])
+    ({'TRUE': 1.0, 'False': 0.0}, {'t': 1.0, 'f': 0.0}, None)
     """
-    stripped = text.strip()
-    if not stripped or (takes_missing and stripped in MISSING_WORDS):
-        return math.nan
-    return to_number(text) if codes is None else codes.get(stripped)
+    values = list(values)
+    return next((
+        {value: pair[value.lower()] for value in values}
+        for pair in pairs
+        if all(value.lower() in pair for value in values)
+    ), None)
+
+
+def to_seconds(text: str) -> float | None:
+    """Read a date or time in ISO 8601, its day year first, as seconds since 1970; None for anything else.
+
+    Times without a zone are UTC.
+
+    >>> to_seconds("1970-01-02"), to_seconds("1970/01/01 01:00+01:00"), to_seconds("1/2/1970")
+    (86400.0, 0.0, None)
+    """
+    day, rest = text[:10], text[10:]
+    try:
+        found = datetime.fromisoformat(day.replace("/", "-").replace(".", "-") + rest)
+    except ValueError:
+        return None
+    return ((found if found.tzinfo else found.replace(tzinfo=UTC)) - _EPOCH).total_seconds()
+
+
+def is_rounded(text: str) -> bool:
+    """Tell whether text is a whole number so large that a float may be another.
+
+    >>> is_rounded("9007199254740993"), is_rounded("9007199254740992"), is_rounded("1e300")
+    (True, False, False)
+    """
+    return _WHOLE.fullmatch(text) is not None and abs(int(text)) > MAX_EXACT
+
+
+def code_values(column: Column) -> TextColumn:
+    """Return what reads a nominal column: its values are numbered, unless they are numbers."""
+    if not column.is_coded:
+        return TextColumn(column)
+    return TextColumn(column, {text: float(code) for code, text in enumerate(column.values or ())}.get)
+
+
+def collect_values(name: str) -> TextColumn:
+    """Return what numbers the texts of a column as they come."""
+    codes: dict[str, float] = {}
+    values: list[str] = []
+
+    def read(text: str) -> float:
+        if text not in codes:
+            codes[text] = float(len(values))
+            values.append(text)
+        return codes[text]
+
+    return TextColumn(Column(name, values), read)

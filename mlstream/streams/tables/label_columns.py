@@ -1,0 +1,202 @@
+"""Columns of a table that become labels: of 0 and 1, of words for them, of classes, or of lists of tags."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from mlstream._support.content import FormatError, show
+from mlstream._support.memory import require_memory
+from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.label_values import Indicator
+from mlstream.streams.tables._growing_arrays import Growing
+from mlstream.streams.tables.table import Column, Table, take_columns, to_number
+from mlstream.streams.tables.text_columns import find_truth
+
+_UNKNOWN, _MINUS = 2, 3
+_WAY_OUT = (
+    "present= or --present names the value that marks the label, classes= or --classes makes a label of each value"
+)
+
+
+class LabelledRows(NamedTuple):
+    """The labels of a table."""
+
+    Y: Indicator
+    names: tuple[str, ...]
+
+
+class LabelGatherer(Protocol):
+    """Label columns, gathered piece by piece."""
+
+    def extend(self, table: Table) -> None:
+        """Append rows; raise FormatError, with the line, if a cell cannot be a label."""
+
+    def take(self) -> LabelledRows:
+        """Return the labels of all rows."""
+
+
+def gather_labels(
+    first: Table, places: Sequence[int], reading: ReadingCard, wanted: Sequence[str] = ()
+) -> LabelGatherer:
+    """Choose how columns become labels; `wanted` are the tags that become labels, all of them by default."""
+    if reading.tags is not None:
+        return _Tags(first, places[0], reading.tag_separator, wanted)
+    return _Classes(first, places) if reading.classes else _Binary(first, places, reading.present)
+
+
+class _Binary:
+    """Columns of 0 and 1, -1 and 1, or two words: one byte a cell, a quarter of what unknown labels take."""
+
+    def __init__(self, first: Table, places: Sequence[int], present: str | None) -> None:
+        self._first, self._places, self._present = first, list(places), present
+        self._codes = Growing(np.uint8, len(places))
+        # The first line with a 0, and that with a -1, of each label.
+        self._lines = {0: np.zeros(len(places), np.int64), _MINUS: np.zeros(len(places), np.int64)}
+        self._holds_others = np.zeros(len(places), dtype=bool)
+
+    def extend(self, table: Table) -> None:
+        """Append rows."""
+        cells = _dense(table, self._places)
+        for place, index in enumerate(self._places):
+            column = table.columns[index]
+            if column.is_coded or self._present is not None:
+                cells[:, place] = self._mark(table, column, cells[:, place], place)
+        unknown = np.isnan(cells)
+        wrong = np.argwhere((cells != 0) & (np.abs(cells) != 1) & ~unknown)
+        if len(wrong):
+            row, place = wrong[0]
+            where, name = table.at(table.lines[row]), show(table.names[self._places[place]])
+            raise FormatError(f"{where}: label {name} must be 0 or 1. Got {cells[row, place]:g}; {_WAY_OUT}.")
+        codes = np.where(unknown, _UNKNOWN, np.where(cells == -1, _MINUS, cells == 1)).astype(np.uint8)
+        for code, lines in self._lines.items():
+            new = np.flatnonzero((codes == code).any(axis=0) & (lines == 0))
+            lines[new] = table.lines[(codes[:, new] == code).argmax(axis=0)]
+        self._codes.extend(codes)
+
+    def take(self) -> LabelledRows:
+        """Return the labels; -1 stands for 0 in columns without a 0."""
+        names = tuple(self._first.names[place] for place in self._places)
+        both = np.flatnonzero((self._lines[0] > 0) & (self._lines[_MINUS] > 0))
+        if len(both):
+            line = int(max(lines[both[0]] for lines in self._lines.values()))
+            rule = f"label {show(names[both[0]])} must hold 0 and 1, or -1 and 1"
+            raise FormatError(f"{self._first.at(line)}: {rule}. Got 0 and -1; {_WAY_OUT}.")
+        codes = self._codes.take()
+        codes[codes == _MINUS] = 0
+        if self._present is not None:
+            # Whoever marks with a cross leaves the other cells empty.
+            codes[:, ~self._holds_others] &= 1
+        unknown = codes == _UNKNOWN
+        return LabelledRows(np.where(unknown, np.float32(np.nan), codes) if unknown.any() else codes, names)
+
+    def _mark(
+        self, table: Table, column: Column, cells: npt.NDArray[np.float64], place: int
+    ) -> npt.NDArray[np.float64]:
+        """Return 1 and 0 for the values of a column of words, or for the value that marks a label."""
+        known = ~np.isnan(cells)
+        if not column.is_coded:
+            marked = cells == to_number(self._present or "")
+            self._holds_others[place] |= bool((known & ~marked).any())
+            return np.where(known, marked, np.nan)
+        values = list(column.values or ())
+        if self._present is not None:
+            truth = {value: float(value == self._present) for value in values}
+            self._holds_others[place] = len(values) > (self._present in values)
+        else:
+            truth = find_truth(values) or self._refuse(table, column)
+        numbers = np.array([truth[value] for value in values])
+        return np.where(known, numbers[np.where(known, cells, 0).astype(np.int64)], np.nan)
+
+    def _refuse(self, table: Table, column: Column) -> dict[str, float]:
+        rule, values = f"label {show(column.name)} must be 0 or 1", ", ".join(column.values or ())
+        if column.first_word is None:
+            raise FormatError(f"{table.path}: {rule}. Got the values {show(values)}; {_WAY_OUT}.")
+        word, line = column.first_word
+        raise FormatError(f"{table.at(line)}: {rule}, or empty for an unknown label. Got {show(word)}; {_WAY_OUT}.")
+
+
+class _Classes:
+    """Columns of classes: each value of a column is a label called ``column=value``; those of 0 and 1 stay labels."""
+
+    def __init__(self, first: Table, places: Sequence[int]) -> None:
+        self._columns, self._places = [first.columns[place] for place in places], list(places)
+        self._cells = Growing(np.float64, len(places))
+
+    def extend(self, table: Table) -> None:
+        """Append rows."""
+        self._cells.extend(_dense(table, self._places))
+
+    def take(self) -> LabelledRows:
+        """Return a label per class, unknown where the class is."""
+        found = [_expand(column, cells) for column, cells in zip(self._columns, self._cells.take().T, strict=True)]
+        Y = np.column_stack([Y for Y, _ in found])
+        names = tuple(chain.from_iterable(names for _, names in found))
+        return LabelledRows(Y.astype(np.float32 if np.isnan(Y).any() else np.uint8), names)
+
+
+def _expand(column: Column, cells: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float32], list[str]]:
+    known = ~np.isnan(cells)
+    classes = np.arange(len(column.values or ())) if column.is_coded else np.unique(cells[known])
+    texts = list(column.values or ()) if column.is_coded else [f"{value:g}" for value in classes]
+    names = [f"{column.name}={text}" for text in texts]
+    truth = find_truth(texts) if column.is_coded else {text: float(text) for text in texts if text in {"0", "1"}}
+    if truth is not None and len(truth) == len(texts) <= 2:
+        classes, names = np.array([classes[texts.index(text)] for text in texts if truth[text]]), [column.name]
+    Y = (cells[:, np.newaxis] == (classes if len(classes) else [np.inf])).astype(np.float32)
+    Y[~known] = np.nan
+    return Y, names
+
+
+class _Tags:
+    """A column that lists the labels of each row; an empty cell lists none."""
+
+    def __init__(self, first: Table, place: int, separator: str, wanted: Sequence[str]) -> None:
+        self._path, self._place, self._separator, self._wanted = first.path, place, separator, tuple(wanted)
+        self._numbers: dict[str, int] = {}
+        self._tags, self._sizes = Growing(np.int64), Growing(np.int64)
+
+    def extend(self, table: Table) -> None:
+        """Append rows."""
+        cells, column = _dense(table, [self._place])[:, 0], table.columns[self._place]
+        tags = {code: self._split(column, code) for code in np.unique(cells[~np.isnan(cells)]).tolist()}
+        rows = [tags.get(code, []) for code in cells.tolist()]
+        self._sizes.extend(np.array([len(row) for row in rows], np.int64))
+        self._tags.extend(np.array(list(chain.from_iterable(rows)), np.int64))
+
+    def take(self) -> LabelledRows:
+        """Return a label per tag, in alphabetical order or as they are wanted."""
+        names = self._wanted or tuple(sorted(self._numbers))
+        sizes, tags = self._sizes.take(), self._tags.take()
+        require_memory(len(sizes) * len(names), f"the labels of {self._path}", FormatError)
+        if not names:
+            raise FormatError(f"{self._path}: tags must name a label in some row. Got none.")
+        places = np.full(len(self._numbers), -1)
+        for place, name in enumerate(names):
+            if name in self._numbers:
+                places[self._numbers[name]] = place
+            else:
+                warnings.warn(f"{self._path}: no row has the tag {show(name)}.", stacklevel=2)
+        if n_others := np.count_nonzero(places < 0):
+            warnings.warn(f"{self._path}: {n_others} tags that labels= does not name were left out.", stacklevel=2)
+        Y = np.zeros((len(sizes), len(names)), np.uint8)
+        columns = places[tags]
+        Y[np.repeat(np.arange(len(sizes)), sizes)[columns >= 0], columns[columns >= 0]] = 1
+        return LabelledRows(Y, names)
+
+    def _split(self, column: Column, code: float) -> list[int]:
+        text = column.values[int(code)] if column.is_coded and column.values else f"{code:g}"
+        tags = dict.fromkeys(tag.strip() for tag in text.split(self._separator))
+        return [self._numbers.setdefault(tag, len(self._numbers)) for tag in tags if tag]
+
+
+def _dense(table: Table, places: Sequence[int]) -> npt.NDArray[np.float64]:
+    """Copy columns."""
+    block = take_columns(table.cells, places)
+    return block.toarray() if sparse.issparse(block) else np.array(block)

@@ -28,6 +28,8 @@ _PERMISSIONS = 0o777
 _PIECE_BYTES = 2**16
 # Files of a folder that are compared with a name that was mistyped.
 _MAX_LISTED = 10_000
+# Characters of a name that is worth to compare.
+_MAX_COMPARED = 200
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a named pipe",
@@ -379,9 +381,10 @@ def nearest_first(name: str, known: Iterable[str]) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error about an unknown name: the nearest of the known ones, or a full stop."""
-    near = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else "."
+    """Return the end of an error about an unknown name: the nearest of the known ones in any case, or a full stop."""
+    folded = {one.casefold(): one for one in islice(known, _MAX_LISTED) if len(one) <= _MAX_COMPARED}
+    near = get_close_matches(name.casefold(), folded, n=1)
+    return f"; did you mean {folded[near[0]]!r}?" if near else "."
 
 
 def did_you_mean_file(path: Path, names: Iterable[str]) -> str:

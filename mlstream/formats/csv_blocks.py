@@ -11,21 +11,29 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-from pyarrow import csv as arrow_csv
 
 from mlstream._support.content import FormatError, at
 from mlstream.formats.csv_dialects import CsvHeader
 from mlstream.formats.lines import LONGEST_LINE_BYTES, Lines
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 # Enough for a call of pyarrow to pay, few enough to be nothing beside a table.
 _BLOCK_BYTES = 4 * 2**20
-_NUMBER, _TEXT = pa.float64(), pa.dictionary(pa.int32(), pa.utf8())
 _UNCLOSED = "unexpected end of data"
+
+
+class _Reader(Protocol):
+    """What `csv.reader` returns."""
+
+    line_num: int
+
+    def __iter__(self) -> Iterator[list[str]]: ...
 
 
 class Texts(NamedTuple):
@@ -62,10 +70,9 @@ class CsvBlock:
         An empty cell is missing, and so are the words for missing values, unless they are in quotes. Raises
         FormatError, with the line, if a row is not as wide as the header.
         """
-        kinds = {place: _TEXT if place in texts else _NUMBER for place in places}
         try:
-            found = self._parse(kinds)
-        except pa.ArrowInvalid:
+            found = self._parse(texts, set(places) - set(texts))
+        except ValueError:
             return self.find_texts(places, places)
         return {
             place: self._to_texts(column) if place in texts else _to_numpy(_chunk(column), np.float64, np.nan)
@@ -80,10 +87,10 @@ class CsvBlock:
         chosen = set(wanted)
         try:
             if others := set(places) - chosen:
-                found = self._parse(dict.fromkeys(others, None))
+                found = self._parse(others=others)
                 chosen |= {place for place in others if not _is_numeric(found.column(str(place)))}
-            found = self._parse(dict.fromkeys(chosen, _TEXT))
-        except pa.ArrowInvalid as error:
+            found = self._parse(chosen)
+        except ValueError as error:
             self._refuse(error)
         return {place: self._to_texts(found.column(str(place))) for place in sorted(chosen)}
 
@@ -106,12 +113,19 @@ class CsvBlock:
                     where = at(self.path, self._first_line + line)
                     raise FormatError(f"{where}: a quote must be closed. Got the end of the file.") from None
 
-    def _reader(self, *, strict: bool = False) -> csv._reader:
+    def _reader(self, *, strict: bool = False) -> _Reader:
         text = StringIO(self._content.decode(), newline="")
         return csv.reader(text, delimiter=self._header.separator, strict=strict)
 
-    def _parse(self, kinds: Mapping[int, pa.DataType | None]) -> pa.Table:
-        """Parse columns as types, or as what they seem to be."""
+    def _parse(
+        self, texts: Collection[int] = (), numbers: Collection[int] = (), others: Collection[int] = ()
+    ) -> pa.Table:
+        """Parse columns as texts, as numbers, or as what they seem to be; ValueError if pyarrow cannot."""
+        # Much of the time that a table of ten rows takes.
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+
+        kinds = dict.fromkeys(texts, pa.dictionary(pa.int32(), pa.utf8())) | dict.fromkeys(numbers, pa.float64())
         found = arrow_csv.read_csv(
             pa.BufferReader(self._content),
             arrow_csv.ReadOptions(
@@ -121,8 +135,8 @@ class CsvBlock:
             ),
             arrow_csv.ParseOptions(delimiter=self._header.separator, newlines_in_values=True),
             arrow_csv.ConvertOptions(
-                column_types={str(place): kind for place, kind in kinds.items() if kind is not None},
-                include_columns=[str(place) for place in kinds],
+                column_types={str(place): kind for place, kind in kinds.items()},
+                include_columns=[str(place) for place in (*kinds, *others)],
                 null_values=["", *self._header.missing],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
@@ -141,7 +155,7 @@ class CsvBlock:
         padded = [place for place in missing if chunk.dictionary[place].as_py() != values[place] or not values[place]]
         return Texts(np.where(np.isin(codes, padded), -1, codes) if padded else codes, values)
 
-    def _refuse(self, error: pa.ArrowInvalid) -> NoReturn:
+    def _refuse(self, error: ValueError) -> NoReturn:
         self.require_closed()
         rows = self._reader()
         try:
@@ -185,14 +199,14 @@ def _join(lines: Lines) -> Iterator[bytes]:
 
 
 def _is_numeric(column: pa.ChunkedArray) -> bool:
-    if pa.types.is_null(column.type) or pa.types.is_integer(column.type):
-        return True
+    kind = str(column.type)
     # NaN and infinity are words here.
-    return pa.types.is_floating(column.type) and bool(np.isfinite(_to_numpy(_chunk(column), np.float64, 0)).all())
+    is_finite = kind == "double" and np.isfinite(_to_numpy(_chunk(column), np.float64, 0)).all()
+    return kind in {"null", "int64"} or bool(is_finite)
 
 
 def _chunk(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks else pa.array([], column.type)
+    return column.chunk(0) if column.num_chunks else column.combine_chunks()
 
 
 def _to_numpy(array: pa.Array, dtype: npt.DTypeLike, missing: float) -> np.ndarray:

@@ -56,10 +56,11 @@ def read_csv(
     yield head
     reader = _BlockReader(header, dict(zip(header.kept, found, strict=True)))
     for block in iterate_blocks(lines, header):
-        table = replace(head, cells=reader.read(block), lines=block.lines)
+        cells = reader.read(block)
+        table = replace(head, cells=cells, lines=block.lines)
         # One column shows whether it is worth to look at all.
-        is_empty = np.isnan(table.cells).all(axis=1) if np.isnan(table.cells[:, 0]).any() else np.zeros(0, dtype=bool)
-        n_empty += np.count_nonzero(is_empty)
+        is_empty = np.isnan(cells).all(axis=1) if np.isnan(cells[:, 0]).any() else np.zeros(0, dtype=bool)
+        n_empty += int(is_empty.sum())
         yield table.take(np.flatnonzero(~is_empty)) if is_empty.any() else table
     if n_empty:
         warnings.warn(f"{path}: {n_empty} rows without any value were left out.", stacklevel=2)
@@ -80,7 +81,8 @@ def find_words(source: Readable, path: Path, reading: ReadingCard) -> Mapping[st
         for place, column in columns.items():
             codes, texts = found.get(place, Texts(np.empty(0, np.int32), []))
             seen, rows = np.unique(codes, return_index=True)
-            column.add([texts[code] for code in seen if code >= 0], block.lines[rows[seen >= 0]], len(block.lines))
+            lines_of = block.lines[rows[seen >= 0]].tolist()
+            column.add([texts[code] for code in seen if code >= 0], lines_of, len(block.lines))
     settled = [column.settle() for column in columns.values()]
     return {one.column.name: one for one in settled if one.read is not to_number}
 

@@ -154,7 +154,9 @@ class _RowReader:
         if number is None or (numbers is not None and number not in numbers):
             if cell and cell not in self._missing:
                 rule = "must be a finite number or one of its values, ? or <null> if it is missing"
-                raise FormatError(f"{at(self._path, line)}: column {show(self._names[place])} {rule}. Got {show(cell)}.")
+                raise FormatError(
+                    f"{at(self._path, line)}: column {show(self._names[place])} {rule}. Got {show(cell)}."
+                )
             return math.nan
         if abs(number) > MAX_EXACT and is_rounded(bare):
             rule = f"column {show(self._names[place])} {EXACT_RULE}"

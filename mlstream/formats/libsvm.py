@@ -70,11 +70,13 @@ def _read_rows(lines: Lines) -> _Rows:
             header = int(stated[1]), int(stated[2]), int(stated[3])
             continue
         # A blank line is a row without anything where rows are counted.
-        if not line.strip() and (header is None or len(rows.lines) == header[0]) or line.lstrip().startswith("#"):
+        if (not line.strip() and (header is None or len(rows.lines) == header[0])) or line.lstrip().startswith("#"):
             continue
         match = _ROW.fullmatch(line)
         if match is None:
-            raise FormatError(f"{at(lines.path, number)}: a row must be labels and index:value. Got {show(line[:200])}.")
+            raise FormatError(
+                f"{at(lines.path, number)}: a row must be labels and index:value. Got {show(line[:200])}."
+            )
         if match[1]:
             rows.labels.extend(int(float(label)) for label in match[1].split(","))
         rows.cells.extend(map(float, match[2].replace(":", " ").split()))
@@ -128,12 +130,12 @@ def _take_labels(rows: _Rows, rule: PlainRule, path: Path) -> tuple[sparse.csr_a
 def _name_labels(rows: _Rows, rule: PlainRule, path: Path, found: npt.NDArray[np.int64]) -> list[int]:
     """Choose the numbers of the labels."""
     if isinstance(rule, str):
-        raise ValueError(f"labels must be names or a number for {path.name}, whose rows name theirs. Got {rule!r}.")
+        raise FormatError(f"{path}: labels must be names or a number, for rows name theirs. Got {rule!r}.")
     if isinstance(rule, tuple):
         unknown = next((name for name in rule if not name.isdecimal()), None)
         if unknown is not None or len(set(rule)) < len(rule):
             got = "a name twice" if unknown is None else repr(unknown)
-            raise ValueError(f"labels must be numbers for {path.name}, each named once. Got {got}.")
+            raise FormatError(f"{path}: labels must be named by their numbers, each once. Got {got}.")
         return list(map(int, rule))
     if rule is not None or rows.header is not None:
         n_labels = rule if rule is not None else rows.header[2] if rows.header else 0

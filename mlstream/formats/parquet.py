@@ -68,7 +68,9 @@ def read_parquet(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT
         all_names = _require_names(file.schema_arrow, path)
         names = [all_names[place] for place in kept_columns(all_names, reading.ignore, path)]
         found = [_find_words(file, name, path, reading) for name in names]
-        head = Table(path, tuple(one.column for one in found), np.empty((0, len(names))), np.empty(0, np.int64), unit="row")
+        head = Table(
+            path, tuple(one.column for one in found), np.empty((0, len(names))), np.empty(0, np.int64), unit="row"
+        )
         head = replace(head, file_names=tuple(all_names) if reading.ignore else ())
         yield head
         n_rows = 0
@@ -129,7 +131,7 @@ def _find_words(file: parquet.ParquetFile, name: str, path: Path, reading: Readi
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind)
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind))
 
 
 def _read_texts(column: pa.ChunkedArray) -> list[str]:

@@ -51,7 +51,9 @@ def find_format(path: Path, reading: ReadingCard) -> TableFormat:
     """
     suffix = bare_path(path).suffix.lower()
     if reading.format is None and suffix not in FORMATS:
-        got = _OTHERS.get(suffix, f"the ending {suffix!r}; format= or --format ({', '.join(get_args(TableFormat))}) decides")
+        got = _OTHERS.get(
+            suffix, f"the ending {suffix!r}; format= or --format ({', '.join(get_args(TableFormat))}) decides"
+        )
         raise FormatError(f"{path} must be a table: ARFF, CSV, KEEL, Parquet or LIBSVM. Got {got}.")
     found = reading.format or FORMATS[suffix]
     for name, formats in _ONLY_FOR.items():
@@ -74,8 +76,8 @@ def read_tables(
     """Read the unpacked content of a plain table piece by piece, in the format that `find_format` finds.
 
     There is at least one table, and all have the same columns. By default, the first line of a CSV file and `reading`
-    say how it is written; `words` are the columns that `find_words` finds; `rule` names the labels of LIBSVM. Raises FormatError where the file breaks its
-    format.
+    say how it is written; `words` are the columns that `find_words` finds; `rule` names the labels of LIBSVM. Raises
+    FormatError where the file breaks its format.
     """
     kind = find_format(path, reading)
     if kind in {"csv", "tsv"}:

@@ -77,7 +77,9 @@ class ReadingCard(_Strict):
     separator: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(
         default=None, description="What separates the cells of a CSV file; null where its first line shows it."
     )
-    ignore: tuple[str, ...] = Field(default=(), description="Columns that were left out; an empty name stands for none.")
+    ignore: tuple[str, ...] = Field(
+        default=(), description="Columns that were left out; an empty name stands for none."
+    )
     dates: Dates | None = Field(
         default=None,
         description="What becomes of columns of dates: seconds since 1970 (epoch), or a feature each for year, month, "

@@ -14,8 +14,8 @@ from mlstream._support.content import FormatError, at, clip, show
 from mlstream.formats.arff.blocks import BlockReader
 from mlstream.formats.arff.header import parse_header
 from mlstream.formats.lines import Lines, Readable
-from mlstream.streams.tables._growing_arrays import Cells
 from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.tables._growing_arrays import Cells
 from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.table import Table, gather
 from mlstream.streams.tables.text_columns import missing_words

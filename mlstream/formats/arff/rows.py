@@ -61,7 +61,11 @@ class RowReader:
                 pairs = [pair.split() for pair in text[1:-1].split(",")]
                 indices = [int(index) for index, _ in pairs]
                 cells = [cell for _, cell in pairs]
-                values = list(map(float, cells)) if self._is_plain else self._convert([self._columns[index] for index in indices], cells)
+                values = (
+                    list(map(float, cells))
+                    if self._is_plain
+                    else self._convert([self._columns[index] for index in indices], cells)
+                )
                 if _is_finite(values):
                     return self._require_indices(number, indices), values
         return self._sparse_with_care(number, text)

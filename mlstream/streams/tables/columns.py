@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain, groupby
 from pathlib import Path
 from typing import NamedTuple, Unpack, get_type_hints
@@ -59,7 +58,9 @@ def make_reading(**options: Unpack[ReadingOptions]) -> ReadingCard:
     """Check the options of `load_dataset`; raise ValueError if a value is not allowed, TypeError for other names."""
     known = get_type_hints(ReadingOptions)
     if unknown := next((name for name in options if name not in known), None):
-        raise TypeError(f"Options of a table must be {', '.join(known)}. Got {unknown!r}{did_you_mean(unknown, list(known))}")
+        raise TypeError(
+            f"Options of a table must be {', '.join(known)}. Got {unknown!r}{did_you_mean(unknown, list(known))}"
+        )
     if isinstance(options.get("ignore"), str):
         raise TypeError(f"ignore must be a list of names. Got {options['ignore']!r} instead.")
     separator = options.get("separator")
@@ -76,7 +77,10 @@ def make_reading(**options: Unpack[ReadingOptions]) -> ReadingCard:
 
 
 def part(
-    tables: Table | Iterable[Table], labels: Sequence[int], reading: ReadingCard = BY_DEFAULT, wanted: Sequence[str] = ()
+    tables: Table | Iterable[Table],
+    labels: Sequence[int],
+    reading: ReadingCard = BY_DEFAULT,
+    wanted: Sequence[str] = (),
 ) -> Parted:
     """Part tables of the same columns, at least one, into features and labels; each is dropped before the next.
 
@@ -129,7 +133,7 @@ def part(
 
 
 def _warn_of_keys(X: Cells, names: Sequence[tuple[str, ...]], columns: Sequence[Column], path: Path) -> None:
-    """Warn of columns that tell the rows apart rather than describe them: running numbers, and words of one row each."""
+    """Warn of columns that tell rows apart rather than describe them: running numbers, and words of one row each."""
     n_rows = X.shape[0]
     if n_rows < _MIN_KEYS:
         return
@@ -252,7 +256,7 @@ def _blocks(table: Table, features: Sequence[int], reading: ReadingCard) -> Iter
 
 
 def _to_codes(cells: Cells, columns: Sequence[Column]) -> Cells:
-    """Number the values of columns whose cells hold these as numbers."""
+    """Replace numbers that are values of a nominal column by the places of these values."""
     if all(column.is_coded for column in columns):
         return cells
     codes = cells.toarray() if sparse.issparse(cells) else np.array(cells)

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from mlstream._support.content import FormatError, at, first_repeated, show
 from mlstream._support.reading import ReadingOptions
+from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.frames import Column as FrameColumn
 from mlstream.streams.frames import (
@@ -41,9 +42,7 @@ from mlstream.streams.tables.text_columns import (
 )
 
 
-def read_frame(
-    frame: Frame, labels: LabelRule, name: str, options: ReadingOptions
-) -> tuple[Parted, dict[str, str]]:
+def read_frame(frame: Frame, labels: LabelRule, name: str, options: ReadingOptions) -> tuple[Parted, dict[str, str]]:
     """Read a data frame, as `Dataset.from_frame` does, and the parents of its labels; the errors are the same."""
     reading = make_reading(**options)
     for_files = [option for option in ("separator", "header", "n_features", "format") if option in options]
@@ -70,8 +69,8 @@ def read_frame(
     table = _tabulate_sparse(frame, name) if is_csr else _tabulate_frame(frame, name, reading)
     parted = part(table, places, reading, rule if reading.tags and isinstance(rule, tuple) else ())
     kind = np.float32 if is_of_float32(features) else np.float64
-    X = (sparse.csr_array(parted.X) if is_csr else parted.X).astype(kind, copy=False)
-    return parted._replace(X=X), parents
+    X: Features = sparse.csr_array(parted.X) if is_csr else parted.X
+    return parted._replace(X=X.astype(kind, copy=False)), parents
 
 
 def tabulate(

@@ -138,7 +138,7 @@ class _Classes:
         found = [_expand(column, cells) for column, cells in zip(self._columns, self._cells.take().T, strict=True)]
         Y = np.column_stack([Y for Y, _ in found])
         names = tuple(chain.from_iterable(names for _, names in found))
-        return LabelledRows(Y.astype(np.float32 if np.isnan(Y).any() else np.uint8), names)
+        return LabelledRows(Y if np.isnan(Y).any() else Y.astype(np.uint8), names)
 
 
 def _expand(column: Column, cells: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float32], list[str]]:

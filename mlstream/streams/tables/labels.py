@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from numbers import Integral
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from mlstream._support.content import FormatError, bare_path, show
+from mlstream._support.files import did_you_mean
 from mlstream.streams.card_model import StreamCard
 from mlstream.streams.tables.mulan import read_labels
 from mlstream.streams.tables.table import Table
@@ -21,9 +21,6 @@ PlainRule: TypeAlias = int | tuple[str, ...] | str | None
 _MEKA = re.compile(r"(?<!\S)-C\s+(-?[0-9]{1,9})(?![\w.])")
 # The parts of a table that MULAN's archives hold, with one label file for all three.
 _PARTS = ("-train", "-test")
-# Of a name that is not a column: how many columns it is compared with, and how alike they must be.
-_MAX_COMPARED = 10_000
-_LEAST_ALIKE = 0.6
 _WAY_OUT = "labels= or --labels decides: a number, names, or"
 
 Item = TypeVar("Item")
@@ -165,7 +162,9 @@ def _find_names(table: Table, names: Sequence[str], what: str = "labels") -> lis
     unknown = [name for name in names if name not in places]
     if unknown or len(set(names)) < len(names):
         got = (
-            f"{show(unknown[0])}, which is not a column{_nearest(unknown[0], table.names)}" if unknown else "a name twice."
+            f"{show(unknown[0])}, which is not a column{_nearest(unknown[0], table.names)}"
+            if unknown
+            else "a name twice."
         )
         raise FormatError(f"{table.path}: {what} must be columns, each named once. Got {got}")
     return [places[name] for name in names]
@@ -173,8 +172,6 @@ def _find_names(table: Table, names: Sequence[str], what: str = "labels") -> lis
 
 def _nearest(name: str, names: Sequence[str]) -> str:
     """Return the end of an error about a name; in quotes where the shell would split what was meant at a comma."""
-    near = get_close_matches(name, names[:_MAX_COMPARED], n=1, cutoff=_LEAST_ALIKE)
-    if not near:
-        return "."
-    way_out = " (a name with a comma stands in double quotes, its own quotes doubled)" if "," in near[0] else ""
-    return f"; did you mean {show(near[0])}{way_out}?"
+    end = did_you_mean(name, names)
+    way_out = "a name with a comma stands in double quotes, its own quotes doubled"
+    return f"{end[:-1]} ({way_out})?" if "," in end else end

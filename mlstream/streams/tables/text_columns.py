@@ -40,7 +40,6 @@ _DATE = re.compile(r"[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}([T ].*)?|[0-9]{1,2}([
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-
 class TextColumn(NamedTuple):
     """A column, and what reads a text in its cells, without blanks around it."""
 
@@ -134,7 +133,7 @@ class Words:
 def read_texts(
     texts: Sequence[str], column: TextColumn, missing: Collection[str], fail: Callable[[int, str], FormatError]
 ) -> npt.NDArray[np.float64]:
-    """Read texts of a column, missing ones as NaN; `fail` makes the error of one of them, of the rule that it breaks."""
+    """Read texts of a column, missing ones as NaN; `fail` makes an error of a place and the rule broken."""
     numbers = np.empty(len(texts))
     for place, text in enumerate(map(str.strip, texts)):
         number = column.read(text)
@@ -163,11 +162,14 @@ def find_truth(
     ({'TRUE': 1.0, 'False': 0.0}, {'t': 1.0, 'f': 0.0}, None)
     """
     values = list(values)
-    return next((
-        {value: pair[value.lower()] for value in values}
-        for pair in pairs
-        if all(value.lower() in pair for value in values)
-    ), None)
+    return next(
+        (
+            {value: pair[value.lower()] for value in values}
+            for pair in pairs
+            if all(value.lower() in pair for value in values)
+        ),
+        None,
+    )
 
 
 def to_seconds(text: str) -> float | None:

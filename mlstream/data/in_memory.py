@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from mlstream._support.reading import ReadingOptions
 from mlstream.data.datasets import load_dataset
+from mlstream.streams.array_likes import as_names
 from mlstream.streams.frames import column_names, is_frame, join_columns
 from mlstream.streams.stream import Dataset
+from mlstream.streams.tables.frame_tables import read_columns
 from mlstream.streams.tables.labels import LabelRule
 
 TableLike: TypeAlias = Any
 """What `as_dataset` takes: a Dataset, a name, a path, a frame, a Bunch, or a pair (X, Y)."""
 
 
-def as_dataset(source: TableLike, labels: LabelRule = None, **options: Any) -> Dataset:
+def as_dataset(source: TableLike, labels: LabelRule = None, **options: Unpack[ReadingOptions]) -> Dataset:
     """Return the table that a user means.
 
     Parameters
@@ -29,7 +32,7 @@ def as_dataset(source: TableLike, labels: LabelRule = None, **options: Any) -> D
     labels : int, sequence of str, path or None
         The label columns of a file or of a frame; None for anything else, whose labels are known.
     **options
-        Options of `load_dataset` for a file, of `Dataset.from_frame` for a frame or a Bunch of frames.
+        Options of `load_dataset` for a file, of `Dataset.from_frame` for anything else.
 
     Returns
     -------
@@ -66,19 +69,30 @@ def as_dataset(source: TableLike, labels: LabelRule = None, **options: Any) -> D
         )
     if labels is not None:
         raise ValueError(f"labels must be left out for a {type(source).__name__}, which has its own. Got {labels!r}.")
-    if is_bunch and is_frame(source["data"]):
-        target = source["target"]
-        names = column_names(target) if is_frame(target) else (str(target.name),)
-        return Dataset.from_frame(join_columns(source["data"], target), names, **options)
+    if not isinstance(source, Dataset):
+        return _join(source if is_bunch else dict(zip(("data", "target"), source, strict=True)), options)
     if options:
-        raise ValueError(f"{', '.join(options)} must be left out: only files and frames are read with options.")
-    return _take_arrays(source) if is_bunch else Dataset(*source) if is_pair else source
+        raise ValueError(f"{', '.join(options)} must be left out for a Dataset, which is read already.")
+    return source
 
 
-def _take_arrays(bunch: Mapping[str, Any]) -> Dataset:
-    tables = {"feature_names": bunch["data"], "target_names": bunch["target"]}
-    features, labels = (_fitting_names(bunch.get(what), table) for what, table in tables.items())
-    return Dataset(bunch["data"], bunch["target"], features, labels)
+def _join(bunch: Mapping[str, Any], options: ReadingOptions) -> Dataset:
+    """Read the features and labels of a Bunch, as columns of one table where they may hold words."""
+    X, Y = bunch["data"], bunch["target"]
+    if is_frame(X) and (is_frame(Y) or hasattr(Y, "name")):
+        names = column_names(Y) if is_frame(Y) else (str(Y.name),)
+        return Dataset.from_frame(join_columns(X, Y), names, **options)
+    feature_names = _fitting_names(bunch.get("feature_names"), X)
+    label_names = _fitting_names(bunch.get("target_names"), Y)
+    are_arrays = all(isinstance(table, np.ndarray) and table.ndim == 2 for table in (X, Y)) and len(X) == len(Y)
+    # Of OpenML, whose labels are the words TRUE and FALSE.
+    if are_arrays and (options or {"O", "U"} & {X.dtype.kind, Y.dtype.kind}):
+        labels = as_names(label_names, Y, "y", Y.shape[1])
+        names = (*as_names(feature_names, X, "x", X.shape[1]), *labels)
+        return Dataset(**read_columns(names, [*X.T, *Y.T], labels, options)._asdict())
+    if options:
+        raise ValueError(f"{', '.join(options)} must be left out, unless X and Y are dense arrays of two dimensions.")
+    return Dataset(X, Y, feature_names, label_names)
 
 
 def _fitting_names(names: Sequence[str] | None, table: npt.ArrayLike) -> tuple[str, ...]:

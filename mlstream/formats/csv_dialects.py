@@ -116,8 +116,8 @@ def _settle(separator: str, names: tuple[str, ...], dialect: CsvDialect, path: P
     nameless = next((place for place in kept if not names[place]), None)
     if dialect.is_foreign and nameless is not None:
         rule = f"column {nameless + 1} must have a name"
-        way_out = "ignore=[''] or --ignore '' leaves out columns without a name"
-        raise FormatError(f"{at(path, 1)}: {rule}. Got none; {way_out}, header=False or --header no takes no names.")
+        way_out = "ignore=[''] or --ignore '' leaves out columns without a name, header=False or --header no"
+        raise FormatError(f"{at(path, 1)}: {rule}. Got none; {way_out} reads a file without names.")
     repeated = first_repeated(names[place] for place in kept)
     if repeated is not None or not kept:
         got = "no name" if repeated is None else f"{show(str(repeated))} twice"

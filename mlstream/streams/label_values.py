@@ -75,13 +75,15 @@ def _way_out(cells: np.ndarray) -> str:
 
 
 def _as_numbers(Y: Any, what: str) -> np.ndarray:
-    cells = np.asarray(Y)
+    cells, rule = np.asarray(Y), f"{what} must hold 0, 1 and NaN (unknown) only"
+    if cells.dtype.kind == "U":
+        raise ValueError(f"{rule}. Got text; Y == 'TRUE', say, makes labels of words.")
     if cells.dtype.kind == "O" and cells.ndim:
         try:
             # NA, as tables of pandas with nullable columns hold it, is not a number for NumPy.
             return Y.to_numpy(np.float64, na_value=np.nan) if hasattr(Y, "iloc") else cells.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{what} must hold 0, 1 and NaN (unknown) only. Got objects: {error}.") from error
+            raise ValueError(f"{rule}. Got objects: {error}; Y == 'TRUE', say, makes labels of words.") from error
     if cells.dtype.kind not in "buif":
         raise ValueError(f"{what} must be a dense array of 0, 1 and NaN (unknown). Got {type(Y).__name__} instead.")
     return cells

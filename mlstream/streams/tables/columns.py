@@ -135,10 +135,11 @@ def part(
 def _warn_of_keys(X: Cells, names: Sequence[tuple[str, ...]], columns: Sequence[Column], path: Path) -> None:
     """Warn of columns that tell rows apart rather than describe them: running numbers, and words of one row each."""
     n_rows = X.shape[0]
-    if n_rows < _MIN_KEYS:
-        return
     starts = np.cumsum([0, *map(len, names)])
     for place, column in enumerate(columns):
+        # pandas calls the index of its rows so.
+        if n_rows < _MIN_KEYS and column.name != "Unnamed: 0":
+            continue
         if len(names[place]) == 1 and not sparse.issparse(X) and _runs(X[:, starts[place]]):
             got = "consecutive whole numbers, as row numbers and keys are"
         elif len(names[place]) >= n_rows and X[:, starts[place] : starts[place + 1]].sum(axis=0).max() <= 1:

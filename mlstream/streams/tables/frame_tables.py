@@ -44,10 +44,7 @@ from mlstream.streams.tables.text_columns import (
 
 def read_frame(frame: Frame, labels: LabelRule, name: str, options: ReadingOptions) -> tuple[Parted, dict[str, str]]:
     """Read a data frame, as `Dataset.from_frame` does, and the parents of its labels; the errors are the same."""
-    reading = make_reading(**options)
-    for_files = [option for option in ("separator", "header", "n_features", "format") if option in options]
-    if for_files:
-        raise ValueError(f"{', '.join(for_files)} must be left out for a data frame: such options are for files.")
+    reading = _require_in_memory(options)
     if not is_frame(frame):
         raise TypeError(
             f"frame must be a data frame of pandas, polars or pyarrow. Got {type(frame).__name__} instead; "
@@ -91,6 +88,24 @@ def tabulate(
     read = [read_array(name, np.asarray(column), path, reading) for name, column in zip(names, columns, strict=True)]
     cells = np.column_stack([cells for _, cells in read])
     return Table(path, tuple(column for column, _ in read), cells, np.arange(1, len(cells) + 1), unit="row")
+
+
+def read_columns(
+    names: Sequence[str], columns: Sequence[npt.ArrayLike], labels: tuple[str, ...], options: ReadingOptions
+) -> Parted:
+    """Read columns in memory, as `tabulate` and `part` do."""
+    reading = _require_in_memory(options, "tags", "tag_separator")
+    table = tabulate(names, columns, "table", reading)
+    kept = table.take_columns(kept_columns(names, reading.ignore, table.path))
+    places, _ = choose_labels(kept, tuple(name for name in labels if name in kept.names))
+    return part(kept, places, reading)
+
+
+def _require_in_memory(options: ReadingOptions, *others: str) -> ReadingCard:
+    wrong = [option for option in ("separator", "header", "n_features", "format", *others) if option in options]
+    if wrong:
+        raise ValueError(f"{', '.join(wrong)} must be left out for {'arrays' if others else 'a frame'}.")
+    return make_reading(**options)
 
 
 def read_array(

@@ -215,6 +215,21 @@ def test_bunches_of_frames_as_openml_gives_them_are_tables(target):
     assert table.Y.tolist() == ([[1, 0], [0, 1]] if target == "frame" else [[1], [0]])
 
 
+@pytest.mark.parametrize("as_bunch", [False, True])
+@pytest.mark.parametrize("kind", [object, str])
+def test_arrays_of_words_are_tables(as_bunch, kind):
+    X, Y = np.array([[0.5, "u"], [1, "v"]], dtype=object), np.array([["TRUE", "no"], ["FALSE", "yes"]], dtype=kind)
+    table = as_dataset(Bunch(data=X, target=Y) if as_bunch else (X, Y), categories="one-hot")
+    assert (table.feature_names, table.X.tolist()) == (("x0", "x1=u", "x1=v"), [[0.5, 1, 0], [1, 0, 1]])
+    assert table.Y.tolist() == [[1, 0], [0, 1]]
+
+
+def test_arrays_are_read_with_the_options_of_tables():
+    X, Y = np.array([[1, 7], [np.nan, 8], [3, 9]]), np.array([[1, 0], [0, 1], [1, 1]])
+    table = as_dataset((X, Y), ignore=["x1", "y0"], missing="drop")
+    assert (table.feature_names, table.X.tolist(), table.Y.tolist()) == (("x0",), [[1], [3]], [[0], [1]])
+
+
 def test_what_is_no_table_is_refused_in_one_line():
     def check(case):
         source, options, message = case
@@ -229,7 +244,12 @@ def test_what_is_no_table_is_refused_in_one_line():
             ({"data": np.eye(3)}, {}, "Got dict instead"),
             ((np.eye(3),), {}, "Got tuple instead"),
             ((np.eye(3), np.eye(3)), {"labels": ["a"]}, r"labels must be left out for a tuple, .*. Got \['a'\]"),
-            ((np.eye(3), np.eye(3)), {"missing": "drop"}, "missing must be left out: only files and frames"),
+            (
+                (np.eye(3).tolist(), np.eye(3)),
+                {"missing": "drop"},
+                "missing must be left out, unless X and Y are dense",
+            ),
+            ((np.eye(3), np.eye(3)), {"header": False}, "header must be left out for arrays"),
             (pd.DataFrame({"a": [1], "k": [1]}), {}, "labels must name the label columns of a frame"),
             ("yeats", {}, "did you mean 'yeast'"),
             (load_iris(), {}, r"Y must be 2-D, .* Got the shape \(150,\)"),

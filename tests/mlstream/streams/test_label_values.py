@@ -66,7 +66,7 @@ def test_the_first_wrong_cell_is_named(kind):
     ("Y", "message"),
     [
         ([1, 0], r"2-D, one column for each label. Got the shape \(2,\)"),
-        ([["a", "b"]], "dense array of 0, 1 and NaN .unknown.. Got list instead"),
+        ([["a", "b"]], "Got text; Y == 'TRUE', say, makes labels of words"),
         (sparse.csr_array([[1, 0]]), "dense array of 0, 1 and NaN .unknown.. Got csr_array instead"),
         (np.array([["a", 1]], dtype=object), "Got objects: could not convert string to float: 'a'"),
         ([[1, math.inf]], "Got inf in row 0, column 1"),

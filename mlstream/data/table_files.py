@@ -43,8 +43,11 @@ def load_table(path: Path, choices: Choices) -> Dataset:
 
 
 def iterate_table(path: Path, choices: Choices, chunk_size: int) -> Iterator[Dataset]:
-    """Read a table from a file some rows at a time; as `load_table`, but without the hash."""
-    words = _find_words(path, choices) if _begins_with_words(path, choices) else None
+    """Read a table from a file some rows at a time; as `load_table`, but without the hash.
+
+    A word in a CSV file whose first rows hold numbers only is an error, unless `categories` is given.
+    """
+    words = _find_words(path, choices) if _has_words(path, choices) else None
     first, n_left_out = None, 0
     with UnpackedFile(path) as file:
         tables = read_tables(path, file, choices.reading, words=words, rule=choices.rule)
@@ -96,11 +99,16 @@ def _find_words(path: Path, choices: Choices) -> Mapping[str, TextColumn]:
         return find_words(file, path, choices.reading)
 
 
-def _begins_with_words(path: Path, choices: Choices) -> bool:
-    """Tell whether one of the first rows of a file holds a cell that is no number."""
+def _has_words(path: Path, choices: Choices) -> bool:
+    """Tell whether a CSV file may hold words, as its options or its first rows show."""
+    reading = choices.reading
+    if find_format(path, reading) not in {"csv", "tsv"}:
+        return False
+    if reading.categories is not None:
+        return True
     try:
         with UnpackedFile(path) as file:
-            tables = read_tables(path, file, choices.reading, rule=choices.rule)
+            tables = read_tables(path, file, reading)
             next(tables)
             next(tables, None)
     except NotNumericError:

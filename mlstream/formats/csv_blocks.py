@@ -74,10 +74,15 @@ class CsvBlock:
             found = self._parse(texts, set(places) - set(texts))
         except ValueError:
             return self.find_texts(places, places)
-        return {
-            place: self._to_texts(column) if place in texts else _to_numpy(_chunk(column), np.float64, np.nan)
-            for place, column in ((place, found.column(str(place))) for place in places)
-        }
+        read: dict[int, npt.NDArray[np.float64] | Texts] = {}
+        for place, column in ((place, found.column(str(place))) for place in places):
+            numbers = None if place in texts else _to_numpy(_chunk(column), np.float64, np.nan)
+            # pyarrow takes every spelling of NaN for a number.
+            if numbers is not None and np.isnan(numbers).sum() > column.null_count:
+                read |= self.find_texts([place], [place])
+            else:
+                read[place] = self._to_texts(column) if numbers is None else numbers
+        return read
 
     def find_texts(self, places: Collection[int], wanted: Collection[int]) -> Mapping[int, Texts]:
         """Read the columns that are wanted, and those of `places` that do not hold numbers, as text.

@@ -21,7 +21,7 @@ from mlstream.formats.lines import Lines, Readable
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.table import Column, Table, gather, to_number
-from mlstream.streams.tables.text_columns import MAX_EXACT, TextColumn, Words, read_texts
+from mlstream.streams.tables.text_columns import CATEGORIES, EXACT_RULE, MAX_EXACT, TextColumn, Words, read_texts
 
 # Of names that no reader of CSV takes; a zero byte looks like UTF-16.
 _BROKEN = re.compile(r"[\n\r\0]")
@@ -118,7 +118,9 @@ class _BlockReader:
 
         def fail(code: int, rule: str) -> NotNumericError:
             where, name = at(block.path, block.lines[(codes == code).argmax()]), show(self._header.names[place])
-            return NotNumericError(f"{where}: column {name} {rule}. Got {show(texts[code])}.")
+            # Of words that follow many rows of numbers, where rows are read in chunks.
+            way_out = f"; {CATEGORIES}" if self._header.is_foreign and rule != EXACT_RULE else ""
+            return NotNumericError(f"{where}: column {name} {rule}. Got {show(texts[code])}{way_out}.")
 
         numbers = read_texts(texts, self._columns[place], (), fail)
         return np.append(numbers, np.nan)[codes]

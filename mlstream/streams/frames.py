@@ -55,7 +55,10 @@ def iter_columns(frame: Frame) -> Iterator[Column]:
 
 def take_columns(frame: Frame, indices: Sequence[int]) -> Frame:
     """Return the frame of some of the columns."""
-    return _open(frame)[:, list(indices)].to_native()
+    opened = _open(frame)
+    # By place, polars invents a name for a column without one.
+    names = [opened.columns[index] for index in indices] if has_names(frame) else list(indices)
+    return opened[:, names].to_native()
 
 
 def join_columns(frame: Frame, other: Frame | IntoSeries) -> Frame:

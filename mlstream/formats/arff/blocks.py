@@ -27,6 +27,7 @@ CAREFUL_BYTES = 4 * 2**20
 _LOOP = "mlstream.formats._kernels.scan"
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+_LONG_WHOLE = re.compile(rb"(?<![0-9.])[0-9]{16,}(?![0-9.eE])")
 _FIRST_ROW = re.compile(rb"^[ \t]*+([^%\s])", re.MULTILINE)
 
 
@@ -92,8 +93,8 @@ class BlockReader:
         self._n_read += len(block)
         rows = self._read(block, first_line)
         stored = rows.cells.data if sparse.issparse(rows.cells) else rows.cells
-        if (stored > MAX_EXACT).any() or (stored < -MAX_EXACT).any():
-            # Only the text shows whether a number was rounded.
+        # Only the text shows whether a number was rounded.
+        if ((stored > MAX_EXACT).any() or (stored < -MAX_EXACT).any()) and _LONG_WHOLE.search(block):
             is_compiled, self._is_compiled, self._reader.is_careful = self._is_compiled, False, True
             rows = self._read(block, first_line)
             self._is_compiled, self._reader.is_careful = is_compiled, False

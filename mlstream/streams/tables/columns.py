@@ -29,7 +29,7 @@ from mlstream.streams.tables._joined_features import join_columns
 from mlstream.streams.tables.label_columns import gather_labels
 from mlstream.streams.tables.missing_values import fill_means, mark_missing
 from mlstream.streams.tables.table import Column, Table, peek, take_columns
-from mlstream.streams.tables.text_columns import IGNORE, NUMBER_RULE
+from mlstream.streams.tables.text_columns import CATEGORIES, IGNORE, NUMBER_RULE
 
 # Below this share of stored cells, a table in sparse notation becomes a CSR matrix: less than half of the memory.
 # Files in sparse notation that are full all the same (Yeast's) become dense.
@@ -200,7 +200,7 @@ def _require_declared(table: Table, columns: Sequence[Column], reading: ReadingC
     if found is None or found.first_word is None or reading.categories is not None:
         return
     word, line = found.first_word
-    way_out = f"categories= or --categories (one-hot or ordinal) reads words, {IGNORE}"
+    way_out = f"{CATEGORIES}, {IGNORE}"
     raise FormatError(f"{table.at(line)}: column {show(found.name)} {NUMBER_RULE}. Got {show(word)}; {way_out}.")
 
 

@@ -82,7 +82,8 @@ class _Binary:
 
     def take(self) -> LabelledRows:
         """Return the labels; -1 stands for 0 in columns without a 0."""
-        names = tuple(self._first.names[place] for place in self._places)
+        all_names = self._first.names
+        names = tuple(all_names[place] for place in self._places)
         both = np.flatnonzero((self._lines[0] > 0) & (self._lines[_MINUS] > 0))
         if len(both):
             line = int(max(lines[both[0]] for lines in self._lines.values()))

@@ -25,6 +25,7 @@ _FEW_WORDS = 20
 # Beyond it, neighbouring whole numbers are one float.
 MAX_EXACT = 2**53
 
+CATEGORIES = "categories= or --categories (one-hot or ordinal) reads words"
 IGNORE = "ignore= or --ignore leaves the column out"
 DATES = f"dates= or --dates (epoch or parts) makes numbers of it, {IGNORE}"
 NUMBER_RULE = "must be a finite number, or empty for an unknown label"

@@ -213,16 +213,19 @@ def test_chunks_are_the_table_in_pieces(shared_data: Locate, name: str, chunk_si
     np.testing.assert_array_equal(np.vstack([chunk.Y for chunk in chunks]), whole.Y)
 
 
-def test_chunks_of_csv_know_their_lines(tmp_path: Path) -> None:
+def test_a_word_after_many_rows_of_numbers_needs_an_option_in_chunks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mlstream.formats.csv_blocks._BLOCK_BYTES", 2**10)
+    monkeypatch.setattr("mlstream.formats.lines.BLOCK_BYTES", 2**10)
     path = tmp_path / "x.csv"
-    path.write_text("a,y\n" + "1,0\n" * 5000 + "2,x\n", encoding="utf-8")
+    path.write_text("a,y\n" + "1,0\n" * 5000 + "x,1\n", encoding="utf-8")
     chunks = iter_dataset(path, labels=-1, chunk_size=100)
     assert next(chunks).X.tolist() == [[1.0]] * 100
-    with pytest.raises(
-        FormatError,
-        match=r"x.csv, line 5002: column 'y' must be a finite number, or empty for an unknown label. Got 'x'",
-    ):
+    with pytest.raises(FormatError, match=r"x.csv, line 5002: column 'a' must be .* Got 'x'; categories= or --cat"):
         list(chunks)
+    (*_, last) = iter_dataset(path, labels=-1, chunk_size=5000, categories="ordinal")
+    assert (last.X.tolist(), last.Y.tolist()) == ([[1]], [[1]])
 
 
 def test_chunks_of_a_file_without_rows_or_of_no_rows_are_errors(tmp_path: Path) -> None:

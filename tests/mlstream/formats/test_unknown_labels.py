@@ -78,13 +78,6 @@ def test_a_missing_feature_is_one_error_with_its_cell(tmp_path: Path, name: str,
         list(iter_dataset(tmp_path / name, labels=["y", "z"]))
 
 
-@pytest.mark.parametrize("text", ["nan", "NA", "null", "-1"])
-def test_no_other_sign_stands_for_an_unknown_label(tmp_path: Path, text: str) -> None:
-    (tmp_path / "x.csv").write_text(f"y,a\n1,1\n{text},2\n", encoding="utf-8")
-    with pytest.raises(FormatError, match=rf"x.csv, line 3: (column|label) 'y' must be .* Got '?{text}'?\.$"):
-        load_dataset(tmp_path / "x.csv", labels=["y"])
-
-
 @pytest.mark.slow
 def test_a_long_table_is_read_by_compiled_loops(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)

@@ -75,24 +75,24 @@ def test_missing_features_are_left_out_filled_marked_or_kept(as_sparse: bool) ->
     table = make_table(MISSING, as_sparse=as_sparse)
     names = ("a", "c=red", "c=blue", "c=x y", "n")
 
-    dropped = part(table, [3], make_reading("drop"))
+    dropped = part(table, [3], make_reading(missing="drop"))
     np.testing.assert_array_equal(dropped.X, [[1, 1, 0, 0, 3]])
     np.testing.assert_array_equal(dropped.Y, [[np.nan]])
     assert dropped.reading is not None
     assert (dropped.reading.missing, dropped.reading.n_dropped) == ("drop", 3)
 
-    kept = part(table, [3], make_reading("keep"))
+    kept = part(table, [3], make_reading(missing="keep"))
     nan = np.nan
     expected = np.array([[1, nan, nan, nan, 3], [nan, 1, 0, 0, 4.5], [4, 0, 0, 1, nan], [1, 1, 0, 0, 3]])
     np.testing.assert_array_equal(kept.X, expected)
 
     # The mean of what is known, of 0/1 features their frequency.
     filled = np.where(np.isnan(expected), np.nanmean(expected, axis=0), expected)
-    mean = part(table, [3], make_reading("mean"))
+    mean = part(table, [3], make_reading(missing="mean"))
     np.testing.assert_allclose(mean.X, filled, rtol=1e-15)
     assert (kept.feature_names, mean.feature_names) == (names, names)
 
-    marked = part(table, [3], make_reading("indicator"))
+    marked = part(table, [3], make_reading(missing="indicator"))
     assert marked.feature_names == (*names, "a is missing", "c is missing", "n is missing")
     np.testing.assert_allclose(marked.X, np.hstack([filled, np.isnan(MISSING[:, :3])]), rtol=1e-15)
 
@@ -102,7 +102,7 @@ def test_the_mean_of_a_sparse_column_counts_its_zeros() -> None:
     cells[:, 11] = [1, 0, 1, 0]
     cells[0, 2], cells[1, 2] = np.nan, 6
     columns = (*(Column(f"a{index}") for index in range(11)), Column("y"))
-    X = part(make_table(cells, columns, as_sparse=True), [11], make_reading("indicator")).X
+    X = part(make_table(cells, columns, as_sparse=True), [11], make_reading(missing="indicator")).X
     assert isinstance(X, sparse.csr_array)
     np.testing.assert_array_equal(X[:, [2, 11]].toarray(), [[2, 1], [6, 0], [0, 0], [0, 0]])
 
@@ -114,7 +114,7 @@ def test_scikit_learn_fills_and_marks_alike() -> None:
     cells[:, 2] = rng.normal(size=50)
     table = make_table(np.hstack([cells, np.ones((50, 1))]), (*(Column(f"a{i}") for i in range(6)), Column("y")))
     expected = SimpleImputer(add_indicator=True).fit_transform(cells)
-    np.testing.assert_allclose(part(table, [6], make_reading("indicator")).X, expected, rtol=1e-12)
+    np.testing.assert_allclose(part(table, [6], make_reading(missing="indicator")).X, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_scikit_learn_fills_and_marks_alike() -> None:
             r"x.arff, line 10: column 'a' must have a value in every row; labels only may be unknown. Got a missing "
             r"value; missing= or --missing \(drop, mean, indicator or keep\) reads it",
         ),
-        (make_reading("mean"), "x.arff: column 'a' must have a value in some row for missing= or --missing mean"),
-        (make_reading("drop"), "x.arff: missing= or --missing drop must leave at least one row. Got a missing value"),
+        (make_reading(missing="mean"), "x.arff: column 'a' must have a value in some row for missing= or --missing mean"),
+        (make_reading(missing="drop"), "x.arff: missing= or --missing drop must leave at least one row. Got a missing value"),
     ],
 )
 def test_columns_that_cannot_be_read_so_are_one_error(reading: ReadingCard, message: str) -> None:

@@ -21,6 +21,8 @@ SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _STATED = re.compile(r"sep=([^\"])", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
 
+_NO_NAMES = "header=False or --header no reads a file without names"
+
 
 class CsvDialect(NamedTuple):
     """How a CSV file is written."""
@@ -116,13 +118,14 @@ def _settle(separator: str, names: tuple[str, ...], dialect: CsvDialect, path: P
     nameless = next((place for place in kept if not names[place]), None)
     if dialect.is_foreign and nameless is not None:
         rule = f"column {nameless + 1} must have a name"
-        way_out = "ignore=[''] or --ignore '' leaves out columns without a name, header=False or --header no"
-        raise FormatError(f"{at(path, 1)}: {rule}. Got none; {way_out} reads a file without names.")
+        way_out = "ignore=[''] or --ignore '' leaves out columns without a name"
+        raise FormatError(f"{at(path, 1)}: {rule}. Got none; {way_out}, {_NO_NAMES}.")
     repeated = first_repeated(names[place] for place in kept)
     if repeated is not None or not kept:
         got = "no name" if repeated is None else f"{show(str(repeated))} twice"
         rule = "a CSV file must start with the names of its columns, all different"
-        raise FormatError(f"{at(path, 1)}: {rule}. Got {got}.")
+        way_out = f"; {_NO_NAMES}" * dialect.is_foreign
+        raise FormatError(f"{at(path, 1)}: {rule}. Got {got}{way_out}.")
     empty = tuple(range(width - n_empty, width))
     return CsvHeader(separator, names, tuple(kept), has_index, empty, dialect.missing, dialect.is_foreign)
 

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from mlstream._support.content import FormatError, at, clip, first_repeated, show
+from mlstream._support.content import FormatError, at, first_repeated, show
 from mlstream.formats.lines import Lines, Readable
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.tables.columns import BY_DEFAULT
+from mlstream.streams.tables.label_columns import MAX_CLASSES
+from mlstream.streams.tables.labels import PlainRule
 from mlstream.streams.tables.table import Column, Table, nominal, to_number
-from mlstream.streams.tables.text_columns import EXACT_RULE, MAX_EXACT, code_values, is_rounded, missing_words
+from mlstream.streams.tables.text_columns import (
+    EXACT_RULE,
+    IGNORE,
+    MAX_EXACT,
+    TextColumn,
+    code_values,
+    is_rounded,
+    missing_words,
+)
 
 _N_ROWS = 4096
-_MAX_CLASSES = 1000
 _ATTRIBUTE = re.compile(r"""('[^']*'|"[^"]*"|[^\s{\[]+)\s*(.*)""")
 _NUMERIC = re.compile(r"(real|integer|numeric)\s*(?:\[([^\],]*),([^\],]*)\])?", re.IGNORECASE)
 _VALUES = re.compile(r"\{(.*)\}")
@@ -37,12 +46,15 @@ class _Header:
     outputs: list[str] = field(default_factory=list)
 
 
-def read_keel(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT) -> Iterator[Table]:
+def read_keel(
+    source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT, rule: PlainRule = None
+) -> Iterator[Table]:
     r"""Read a KEEL file in tables of some thousands of rows, one after the other, at least one.
 
     Inputs come first, in the order of the file; then the labels: the outputs, if there are several, else one per class,
-    in the order of their declaration. A missing value is NaN; where the class is missing, so are
-    all labels. Raises FormatError, with the line, if anything contradicts the format or the header.
+    in the order of their declaration. Where `rule` is a number, or names the only output, columns stay as they are. A
+    missing value is NaN; where the class is missing, so are all labels. Raises FormatError, with the
+    line, if anything contradicts the format or the header.
 
     >>> from io import BytesIO
     >>> head = b"@relation iris\n@attribute width real [0, 5]\n@attribute kind {setosa, virginica}\n@outputs kind\n"
@@ -52,37 +64,38 @@ def read_keel(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT) -
     """
     lines = Lines(source, path)
     numbered = enumerate(lines.head(), 1)
-    header = _read_header(numbered, path)
-    reader = _RowReader(header, path, missing_words(reading))
+    header = _settle_roles(_read_header(numbered, path, reading.ignore), rule)
+    reader = _RowReader(header, path, reading)
     yield reader.to_table([], [])
     rows = ((line, text) for line, text in numbered if text.strip() and not text.lstrip().startswith("%"))
     while some := list(islice(rows, _N_ROWS)):
         yield reader.to_table([reader.read(text, line) for line, text in some], [line for line, _ in some])
 
 
-def _read_header(numbered: Iterator[tuple[int, str]], path: Path) -> _Header:
+def _read_header(numbered: Iterator[tuple[int, str]], path: Path, ignore: Collection[str]) -> _Header:
     header = _Header()
     for line, text in numbered:
         keyword, rest = (*text.split(maxsplit=1), "", "")[:2]
         where, rest = at(path, line), rest.strip()
         match keyword.lower():
             case "@data":
-                return _settle_roles(header, path)
+                return header
             case "@relation":
                 header.relation = rest
             case "@attribute":
-                _declare(header, rest, where)
+                _declare(header, rest, where, ignore)
             case "@input" | "@inputs":
-                header.inputs += _split(rest)
+                header.inputs += _names(rest)
             case "@output" | "@outputs":
-                header.outputs += _split(rest)
+                header.outputs += _names(rest)
             case _ if keyword and not keyword.startswith("%"):
-                rule = "a line of a KEEL header must start with @relation, @attribute, @inputs, @outputs or @data"
-                raise FormatError(f"{where}: {rule}. Got {show(text.strip())}.")
+                keywords = "@relation, @attribute, @inputs, @outputs or @data"
+                got = show(text.strip())
+                raise FormatError(f"{where}: a line of a KEEL header must start with {keywords}. Got {got}.")
     raise FormatError(f"{path} must be a KEEL file, with @data after its header. Got a header only, or nothing.")
 
 
-def _declare(header: _Header, text: str, where: str) -> None:
+def _declare(header: _Header, text: str, where: str, ignore: Collection[str]) -> None:
     match = _ATTRIBUTE.fullmatch(text)
     if match is None:
         raise FormatError(f"{where}: @attribute must be followed by a name and a type. Got {show(text)}.")
@@ -96,12 +109,16 @@ def _declare(header: _Header, text: str, where: str) -> None:
             raise FormatError(f"{where}: the values of column {show(name)} must differ. Got {show(str(got))}.")
         header.columns[name], header.classes[name] = nominal(name, values), values
         return
+    if name in ignore:
+        header.columns[name] = Column(name)
+        return
     numeric = _NUMERIC.fullmatch(kind)
     if numeric is None:
-        raise FormatError(f"{where}: column {show(name)} must be real, integer or {{a, b, ...}}. Got {show(kind)}.")
+        rule, way_out = "must be real, integer or {a, b, ...}", f"{IGNORE}, format= or --format arff reads ARFF"
+        raise FormatError(f"{where}: column {show(name)} {rule}. Got {show(kind)}; {way_out}.")
     header.columns[name] = Column(name)
     least, most = to_number(numeric[2] or ""), to_number(numeric[3] or "")
-    if numeric[1].lower() == "integer" and least is not None and most is not None and 0 <= most - least < _MAX_CLASSES:
+    if numeric[1].lower() == "integer" and least is not None and most is not None and 0 <= most - least < MAX_CLASSES:
         header.classes[name] = tuple(str(value) for value in range(int(least), int(most) + 1))
 
 
@@ -109,28 +126,36 @@ def _split(text: str) -> list[str]:
     return [part.strip().strip("'\"") for part in text.split(",")]
 
 
-def _settle_roles(header: _Header, path: Path) -> _Header:
-    """Take the last column for the output, and all others for inputs, where none are named."""
+def _names(text: str) -> list[str]:
+    return [name for name in _split(text) if name]
+
+
+def _settle_roles(header: _Header, rule: PlainRule) -> _Header:
+    """Choose inputs and outputs: those that are named; by default, the last column is the output.
+
+    All columns are inputs where the rule chooses labels among them, or what is named does not fit.
+    """
     names = list(header.columns)
-    header.outputs = header.outputs or names[-1:]
-    header.inputs = header.inputs or [name for name in names if name not in header.outputs]
-    if sorted(header.inputs + header.outputs) != sorted(names) or not header.inputs:
-        got = f"inputs {clip(', '.join(header.inputs))} and outputs {clip(', '.join(header.outputs))}"
-        raise FormatError(f"{path}: each column must be named once in @inputs or @outputs, some in each. Got {got}.")
-    if len(header.outputs) == 1 and header.outputs[0] not in header.classes:
-        rule = "must have values {a, b, ...}, or be an integer with a range, of which each becomes a label"
-        raise FormatError(f"{path}: the only output {show(header.outputs[0])} {rule}. Got numbers.")
+    outputs = header.outputs or names[-1:]
+    inputs = header.inputs or [name for name in names if name not in outputs]
+    are_chosen = isinstance(rule, int) or (isinstance(rule, tuple) and len(outputs) == 1 and outputs[0] in rule)
+    are_classes = len(outputs) > 1 or outputs[0] in header.classes
+    fits = bool(names) and sorted(inputs + outputs) == sorted(names) and are_classes
+    header.inputs, header.outputs = (inputs, outputs) if fits and not are_chosen else (names, [])
     return header
 
 
 class _RowReader:
     """Turn lines into numbers, for a given header."""
 
-    def __init__(self, header: _Header, path: Path, missing: frozenset[str]) -> None:
-        self._path, self._relation, self._missing = path, header.relation, missing
+    def __init__(self, header: _Header, path: Path, reading: ReadingCard) -> None:
+        self._path, self._relation, self._missing = path, header.relation, missing_words(reading)
         names = list(header.columns)
         self._names = names
-        self._readers = [code_values(column) for column in header.columns.values()]
+        self._readers = [
+            TextColumn(column, lambda _: 0.0) if name in reading.ignore else code_values(column)
+            for name, column in header.columns.items()
+        ]
         self._inputs = [names.index(name) for name in names if name in set(header.inputs)]
         self._outputs = [names.index(name) for name in names if name in set(header.outputs)]
         self._classes = header.classes[header.outputs[0]] if len(header.outputs) == 1 else None

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream._support.content import FormatError, at, show
+from mlstream._support.content import FormatError, at, require_room, show
 from mlstream.formats.lines import Lines, Readable
 from mlstream.streams.tables.labels import PlainRule
 from mlstream.streams.tables.table import Column, Table
@@ -38,6 +38,8 @@ class _Rows(NamedTuple):
     lines: array[int]
     header: tuple[int, int, int] | None
     """Numbers of rows, features and labels."""
+    n_bytes: int
+    """Size of the file."""
 
 
 def read_libsvm(source: Readable, path: Path, rule: PlainRule = None, n_features: int | None = None) -> Iterator[Table]:
@@ -63,9 +65,10 @@ def read_libsvm(source: Readable, path: Path, rule: PlainRule = None, n_features
 
 
 def _read_rows(lines: Lines) -> _Rows:
-    header = None
-    rows = _Rows(array("q"), array("q", [0]), array("d"), array("q", [0]), array("q"), None)
+    header, n_bytes = None, 0
+    rows = _Rows(array("q"), array("q", [0]), array("d"), array("q", [0]), array("q"), None, 0)
     for number, line in enumerate(lines.head(), 1):
+        n_bytes += len(line)
         if number == 1 and (stated := _HEADER.fullmatch(line)):
             header = int(stated[1]), int(stated[2]), int(stated[3])
             continue
@@ -86,7 +89,7 @@ def _read_rows(lines: Lines) -> _Rows:
     if header is not None and len(rows.lines) != header[0]:
         rule = f"must hold {header[0]} rows, as its first line says"
         raise FormatError(f"{lines.path} {rule}. Got {len(rows.lines)}.")
-    return rows._replace(header=header)
+    return rows._replace(header=header, n_bytes=n_bytes)
 
 
 def _take_features(rows: _Rows, n_features: int | None, path: Path) -> sparse.csr_array:
@@ -111,6 +114,8 @@ def _take_features(rows: _Rows, n_features: int | None, path: Path) -> sparse.cs
 def _take_labels(rows: _Rows, rule: PlainRule, path: Path) -> tuple[sparse.csr_array, tuple[str, ...]]:
     labels, ends = np.array(rows.labels, np.int64), np.array(rows.label_ends)
     numbers = _name_labels(rows, rule, path, np.unique(labels))
+    n_rows, n_labels = len(rows.lines), len(numbers)
+    require_room(n_rows * n_labels, rows.n_bytes, f"{path}: {n_rows:,} rows of {n_labels:,} labels")
     order = np.argsort(numbers)
     places = order[np.searchsorted(numbers, labels, sorter=order).clip(max=len(numbers) - 1)]
     is_known = np.asarray(numbers)[places] == labels
@@ -121,7 +126,7 @@ def _take_labels(rows: _Rows, rule: PlainRule, path: Path) -> tuple[sparse.csr_a
         _require(rows, np.flatnonzero(~is_known), ends, path, f"labels must be {numbers[0]} to {numbers[-1]}")
     owners = np.repeat(np.arange(len(rows.lines)), np.diff(ends))
     pairs = owners[is_known], places[is_known]
-    Y = sparse.csr_array((np.ones(len(pairs[0])), pairs), shape=(len(rows.lines), len(numbers)))
+    Y = sparse.csr_array((np.ones(len(pairs[0])), pairs), shape=(n_rows, n_labels))
     # A label that a row lists twice is there once.
     Y.data[:] = 1
     return Y, tuple(map(str, numbers))

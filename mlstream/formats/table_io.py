@@ -76,8 +76,8 @@ def read_tables(
     """Read the unpacked content of a plain table piece by piece, in the format that `find_format` finds.
 
     There is at least one table, and all have the same columns. By default, the first line of a CSV file and `reading`
-    say how it is written; `words` are the columns that `find_words` finds; `rule` names the labels of LIBSVM. Raises
-    FormatError where the file breaks its format.
+    say how it is written; `words` are the columns that `find_words` finds; `rule` chooses the labels of
+    LIBSVM and KEEL. Raises FormatError where the file breaks its format.
     """
     kind = find_format(path, reading)
     if kind in {"csv", "tsv"}:
@@ -88,7 +88,9 @@ def read_tables(
         return read_parquet(source, path, reading)
     if kind == "libsvm":
         return leave_out(read_libsvm(source, path, rule, reading.n_features), reading.ignore)
-    return leave_out((read_keel if kind == "keel" else read_arff)(source, path, reading), reading.ignore)
+    if kind == "keel":
+        return leave_out(read_keel(source, path, reading, rule), reading.ignore)
+    return leave_out(read_arff(source, path, reading), reading.ignore)
 
 
 def write_table(

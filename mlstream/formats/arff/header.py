@@ -25,7 +25,9 @@ _STRING = re.compile(r"string\s*(?:%.*)?", re.IGNORECASE)
 _NOMINAL_VALUE = re.compile(rf"""\s*({QUOTED}|[^\s{{}},%'"]+)\s*,?""")
 _NOMINAL_END = re.compile(r"\s*\}\s*(?:%.*)?$")
 _ISO = "yyyy-MM-dd'T'HH:mm:ss"
+# strptime takes numbers of one digit as well.
 _CODES = {"yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "SSS": "%f"}
+_CODES |= {code[0]: _CODES[code] for code in ("MM", "dd", "HH", "mm", "ss")}
 _JAVA = re.compile(r"'([^']*)'|([a-zA-Z])\2*")
 # Half of a surrogate pair is not a character.
 _ESCAPE = re.compile(r"\\(u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|[0-7]{1,3}|.)", re.DOTALL)

@@ -81,10 +81,11 @@ class RowReader:
         cells = _split(text) if "," in text else _split_words(text)
         if cells is None:
             self._fail(number, f"quotes must be closed. Got {show(text)}")
-        if len(cells) == len(self._columns) + 1:
-            extra = cells.pop()
-            if extra:
-                self._take_weight(number, extra, f"a row must hold {len(self._columns)} values")
+        # A weight, or a separator at the end of the line.
+        if len(cells) == len(self._columns) + 1 and (not cells[-1] or cells[-1].startswith("{")):
+            weight = cells.pop()
+            if weight:
+                self._take_weight(number, weight)
         if len(cells) != len(self._columns):
             self._fail(number, f"a row must hold {len(self._columns)} values. Got {len(cells)}")
         return [self._read(number, index, cell) for index, cell in enumerate(cells)]
@@ -95,16 +96,16 @@ class RowReader:
             pairs.append((int(match.group(1)), match.group(2)))
             position = match.end()
         if weight := _WEIGHT.match(text, position):
-            self._take_weight(number, weight[1], "a weight must be {number}")
+            self._take_weight(number, weight[1])
         elif not _END.match(text, position):
             self._fail(number, f"a sparse row must be {{index value, ...}}. Got {show(text[position:])}")
         indices = self._require_indices(number, [index for index, _ in pairs])
         return indices, [self._read(number, index, cell) for index, cell in pairs]
 
-    def _take_weight(self, number: int, text: str, rule: str) -> None:
-        weight = to_number(text[1:-1]) if text.startswith("{") else None
+    def _take_weight(self, number: int, text: str) -> None:
+        weight = to_number(text[1:-1])
         if weight is None or weight < 0:
-            self._fail(number, f"{rule}, and a weight {{number}} at most, not below 0. Got {show(text)}")
+            self._fail(number, f"a weight behind a row must be {{number}}, not below 0. Got {show(text)}")
         self.weights[number] = weight
 
     def _require_indices(self, number: int, indices: list[int]) -> list[int]:

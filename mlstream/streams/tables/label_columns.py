@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from itertools import chain
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -15,10 +16,11 @@ from mlstream._support.content import FormatError, show
 from mlstream._support.memory import require_memory
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.label_values import Indicator
-from mlstream.streams.tables._growing_arrays import Growing
+from mlstream.streams.tables._growing_arrays import Cells, Growing
 from mlstream.streams.tables.table import Column, Table, take_columns, to_number
 from mlstream.streams.tables.text_columns import find_truth
 
+MAX_CLASSES = 1000
 _UNKNOWN, _MINUS = 2, 3
 _WAY_OUT = (
     "present= or --present names the value that marks the label, classes= or --classes makes a label of each value"
@@ -57,28 +59,37 @@ class _Binary:
     def __init__(self, first: Table, places: Sequence[int], present: str | None) -> None:
         self._first, self._places, self._present = first, list(places), present
         self._codes = Growing(np.uint8, len(places))
+        columns = enumerate(first.columns[place] for place in places)
+        self._marked = [place for place, column in columns if column.is_coded or present is not None]
         # The first line with a 0, and that with a -1, of each label.
         self._lines = {0: np.zeros(len(places), np.int64), _MINUS: np.zeros(len(places), np.int64)}
         self._holds_others = np.zeros(len(places), dtype=bool)
 
     def extend(self, table: Table) -> None:
         """Append rows."""
-        cells = _dense(table, self._places)
-        for place, index in enumerate(self._places):
-            column = table.columns[index]
-            if column.is_coded or self._present is not None:
-                cells[:, place] = self._mark(table, column, cells[:, place], place)
+        block = take_columns(table.cells, self._places)
+        if sparse.issparse(block) and not self._marked and (block.data == 1).all():
+            codes = block.astype(np.uint8).toarray()
+        else:
+            codes = self._code(table, _dense(block))
+        for code, lines in self._lines.items():
+            if (codes == code).any():
+                new = np.flatnonzero(lines == 0)
+                new = new[(codes[:, new] == code).any(axis=0)]
+                lines[new] = table.lines[(codes[:, new] == code).argmax(axis=0)]
+        self._codes.extend(codes)
+
+    def _code(self, table: Table, cells: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
+        for place in self._marked:
+            column = table.columns[self._places[place]]
+            cells[:, place] = self._mark(table, column, cells[:, place], place)
         unknown = np.isnan(cells)
         wrong = np.argwhere((cells != 0) & (np.abs(cells) != 1) & ~unknown)
         if len(wrong):
             row, place = wrong[0]
             where, name = table.at(table.lines[row]), show(table.names[self._places[place]])
             raise FormatError(f"{where}: label {name} must be 0 or 1. Got {cells[row, place]:g}; {_WAY_OUT}.")
-        codes = np.where(unknown, _UNKNOWN, np.where(cells == -1, _MINUS, cells == 1)).astype(np.uint8)
-        for code, lines in self._lines.items():
-            new = np.flatnonzero((codes == code).any(axis=0) & (lines == 0))
-            lines[new] = table.lines[(codes[:, new] == code).argmax(axis=0)]
-        self._codes.extend(codes)
+        return np.where(unknown, _UNKNOWN, np.where(cells == -1, _MINUS, cells == 1)).astype(np.uint8)
 
     def take(self) -> LabelledRows:
         """Return the labels; -1 stands for 0 in columns without a 0."""
@@ -90,12 +101,13 @@ class _Binary:
             rule = f"label {show(names[both[0]])} must hold 0 and 1, or -1 and 1"
             raise FormatError(f"{self._first.at(line)}: {rule}. Got 0 and -1; {_WAY_OUT}.")
         codes = self._codes.take()
-        codes[codes == _MINUS] = 0
+        if self._lines[_MINUS].any():
+            codes[codes == _MINUS] = 0
         if self._present is not None:
             # Whoever marks with a cross leaves the other cells empty.
             codes[:, ~self._holds_others] &= 1
-        unknown = codes == _UNKNOWN
-        return LabelledRows(np.where(unknown, np.float32(np.nan), codes) if unknown.any() else codes, names)
+        is_known = codes.max(initial=0) < _UNKNOWN
+        return LabelledRows(codes if is_known else np.where(codes == _UNKNOWN, np.float32(np.nan), codes), names)
 
     def _mark(
         self, table: Table, column: Column, cells: npt.NDArray[np.float64], place: int
@@ -127,25 +139,36 @@ class _Classes:
     """Columns of classes: each value of a column is a label called ``column=value``; those of 0 and 1 stay labels."""
 
     def __init__(self, first: Table, places: Sequence[int]) -> None:
-        self._columns, self._places = [first.columns[place] for place in places], list(places)
+        self._path, self._columns = first.path, [first.columns[place] for place in places]
+        self._places = list(places)
         self._cells = Growing(np.float64, len(places))
 
     def extend(self, table: Table) -> None:
         """Append rows."""
-        self._cells.extend(_dense(table, self._places))
+        self._cells.extend(_dense(take_columns(table.cells, self._places)))
 
     def take(self) -> LabelledRows:
         """Return a label per class, unknown where the class is."""
-        found = [_expand(column, cells) for column, cells in zip(self._columns, self._cells.take().T, strict=True)]
+        found = [
+            _expand(self._path, column, cells)
+            for column, cells in zip(self._columns, self._cells.take().T, strict=True)
+        ]
         Y = np.column_stack([Y for Y, _ in found])
         names = tuple(chain.from_iterable(names for _, names in found))
         return LabelledRows(Y if np.isnan(Y).any() else Y.astype(np.uint8), names)
 
 
-def _expand(column: Column, cells: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float32], list[str]]:
+def _show_number(value: float) -> str:
+    return str(int(value)) if value.is_integer() else str(value)
+
+
+def _expand(path: Path, column: Column, cells: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float32], list[str]]:
     known = ~np.isnan(cells)
     classes = np.arange(len(column.values or ())) if column.is_coded else np.unique(cells[known])
-    texts = list(column.values or ()) if column.is_coded else [f"{value:g}" for value in classes]
+    texts = list(column.values or ()) if column.is_coded else list(map(_show_number, classes.tolist()))
+    if len(texts) > MAX_CLASSES:
+        rule = f"must hold at most {MAX_CLASSES} values for classes= or --classes"
+        raise FormatError(f"{path}: label column {show(column.name)} {rule}. Got {len(texts)}.")
     names = [f"{column.name}={text}" for text in texts]
     truth = find_truth(texts) if column.is_coded else {text: float(text) for text in texts if text in {"0", "1"}}
     if truth is not None and len(truth) == len(texts) <= 2:
@@ -165,7 +188,7 @@ class _Tags:
 
     def extend(self, table: Table) -> None:
         """Append rows."""
-        cells, column = _dense(table, [self._place])[:, 0], table.columns[self._place]
+        cells, column = _dense(take_columns(table.cells, [self._place]))[:, 0], table.columns[self._place]
         tags = {code: self._split(column, code) for code in np.unique(cells[~np.isnan(cells)]).tolist()}
         rows = [tags.get(code, []) for code in cells.tolist()]
         self._sizes.extend(np.array([len(row) for row in rows], np.int64))
@@ -192,12 +215,11 @@ class _Tags:
         return LabelledRows(Y, names)
 
     def _split(self, column: Column, code: float) -> list[int]:
-        text = column.values[int(code)] if column.is_coded and column.values else f"{code:g}"
+        text = column.values[int(code)] if column.is_coded and column.values else _show_number(code)
         tags = dict.fromkeys(tag.strip() for tag in text.split(self._separator))
         return [self._numbers.setdefault(tag, len(self._numbers)) for tag in tags if tag]
 
 
-def _dense(table: Table, places: Sequence[int]) -> npt.NDArray[np.float64]:
+def _dense(block: Cells) -> npt.NDArray[np.float64]:
     """Copy columns."""
-    block = take_columns(table.cells, places)
     return block.toarray() if sparse.issparse(block) else np.array(block)

@@ -142,6 +142,8 @@ def _apply(table: Table, rule: int | tuple[str, ...] | str) -> LabelColumns:
 
 
 def _require_number(table: Table, n_labels: int, width: int) -> None:
+    if width < 2:
+        raise FormatError(f"{table.path} must have at least two columns, of labels and of features. Got {width}.")
     if not 0 < abs(n_labels) < width:
         raise FormatError(f"{table.path}: the number of labels must be between 1 and {width - 1}. Got {n_labels}.")
 

@@ -63,6 +63,31 @@ def test_whole_numbers_of_a_range_are_classes_and_the_last_column_is_the_output(
     np.testing.assert_array_equal(table.Y, [[0, 0, 1], [1, 0, 0]])
 
 
+def test_labels_that_are_chosen_are_columns_of_the_file(tmp_path: Path) -> None:
+    text = (
+        IRIS.replace("Iris-setosa, Iris-versicolor", "yes, no")
+        .replace("Iris-setosa", "yes")
+        .replace("Iris-versicolor", "no")
+    )
+    for labels in (-1, ["Class"]):
+        table = read(tmp_path, text, labels=labels)
+        assert (table.feature_names[-1], table.label_names) == ("petals", ("Class",))
+        np.testing.assert_array_equal(table.Y, [[1], [0], [np.nan]])
+    np.testing.assert_array_equal(
+        read(tmp_path, MULTI.replace("@input a", "@input a, y1"), labels=1).Y, [[1], [np.nan]]
+    )
+
+
+def test_columns_of_any_type_are_left_out(tmp_path: Path) -> None:
+    text = MULTI.replace("real [0.0,1.0]", "string").replace("a string", "a string\n@attribute b real")
+    table = read(
+        tmp_path,
+        text.replace("0.5", "half, 3").replace("1e-3", "full, 4").replace("@input a", "@input a, b"),
+        ignore=["a"],
+    )
+    assert (table.feature_names, table.X.tolist()) == (("b",), [[3], [4]])
+
+
 def test_missing_features_follow_the_option(tmp_path: Path) -> None:
     text = MULTI.replace("0.5", "<null>")
     with pytest.raises(FormatError, match=r"x\.dat, line 8: column 'a' must have a value in every row"):
@@ -91,13 +116,13 @@ def test_every_defect_is_one_error(tmp_path: Path) -> None:
                     "line 8: column 'a' must be a finite number or one of its values.* Got 'half'",
                 ),
                 (MULTI.replace("1, 0.5", "2, 0.5"), "line 8: column 'y1' must be .* Got '2'"),
-                (MULTI.replace("real [0.0,1.0]", "string"), "line 3: column 'a' must be real, integer or {a, b, ...}"),
-                (MULTI.replace("@input a", "@input b"), "each column must be named once in @inputs or @outputs"),
+                (MULTI.replace("real [0.0,1.0]", "string"), "line 3: column 'a' must be real, integer or .* ignore="),
+                (MULTI.replace("@input a", "@input b"), "labels must be given as a number of columns, names"),
                 (MULTI.replace("@attribute y2", "@attribute y1"), "line 4: column names must differ. Got 'y1' twice"),
                 (MULTI.replace("y2 {0,1}", "y2 {0,0}"), "line 4: the values of column 'y2' must differ. Got '0'"),
                 (
                     IRIS.replace("{Iris-setosa, Iris-versicolor}", "real [0, 1]"),
-                    "the only output 'Class' must have values",
+                    "labels must be given as a number of columns, names",
                 ),
                 (MULTI.split("1, 0.5", maxsplit=1)[0], "x.dat must hold at least one row"),
             ]

@@ -117,8 +117,14 @@ DEFECTS: dict[str, tuple[str, str]] = {
     "not ARFF": ("a,b\n1,2\n", "x.arff, line 1: a line of an ARFF header must start with.* Got 'a,b'."),
     "no name": ("@attribute {0,1}\n@data\n", "line 1: @attribute must be followed by a name and a type."),
     "open quote in a name": ("@attribute 'a numeric\n@data\n", "line 1: @attribute must be followed by a name"),
-    "text column": ("@attribute t string\n@data\n", "line 1: column 't' must be numeric or nominal. Got 'string'; ignore= or"),
-    "date column": ('@attribute t date "yyyy"\n@data\n', "column 't' must be numeric or nominal. Got 'date \"yyyy\"'; dates= or"),
+    "text column": (
+        "@attribute t string\n@data\n",
+        "line 1: column 't' must be numeric or nominal. Got 'string'; ignore= or",
+    ),
+    "date column": (
+        '@attribute t date "yyyy"\n@data\n',
+        "column 't' must be numeric or nominal. Got 'date \"yyyy\"'; dates= or",
+    ),
     "hierarchical column": ("@attribute t hierarchical 1,1/2\n@data\n", "column 't' must be numeric or nominal."),
     "no type": ("@attribute t\n@data\n", "line 1: column 't' must be numeric or nominal. Got ''; ignore= or"),
     "same name": (
@@ -129,7 +135,7 @@ DEFECTS: dict[str, tuple[str, str]] = {
     "no values": ("@attribute a {}\n@data\n", "line 1: column 'a' must list its values as {a, b, ...}."),
     "open braces": ("@attribute a {0,1\n@data\n", "line 1: column 'a' must list its values as {a, b, ...}."),
     "too short": (HEAD + "1,red,0\n1,red\n", "x.arff, line 7: a row must hold 3 values. Got 2."),
-    "too long": (HEAD + "1,red,0,1\n", "line 6: a row must hold 3 values, and a weight {number} at most.*Got '1'."),
+    "too long": (HEAD + "1,red,0,1\n", "line 6: a row must hold 3 values. Got 4."),
     "far too long": (HEAD + "1,red,0,1,1\n", "line 6: a row must hold 3 values. Got 5."),
     "two question marks": (HEAD + "% c\n??,red,0\n", "line 7: column 'a' must be a finite number.*Got '??'."),
     "no number": (HEAD + "x,red,0\n", "line 6: column 'a' must be a finite number.*Got 'x'."),
@@ -148,8 +154,11 @@ DEFECTS: dict[str, tuple[str, str]] = {
     "index negative": (HEAD + "{-1 1}\n", "line 6: indices must be between 0 and 2. Got '-1'."),
     "index beyond all": (HEAD + "{99999999999999999999 1}\n", "line 6: indices must be between 0 and 2."),
     "index again": (HEAD + "{0 1,0 2}\n", "line 6: an index must occur once in a row. Got 0 again."),
-    "negative weight": (HEAD + "1,red,0,{-2}\n", "a weight {number} at most, not below 0. Got '{-2}'."),
-    "weight of a sparse row that is no number": (HEAD + "{0 1},{x}\n", "a weight must be {number}.*Got '{x}'."),
+    "negative weight": (HEAD + "1,red,0,{-2}\n", "a weight behind a row must be {number}, not below 0. Got '{-2}'."),
+    "weight of a sparse row that is no number": (
+        HEAD + "{0 1},{x}\n",
+        "a weight behind a row must be {number}.*Got '{x}'.",
+    ),
 }
 
 

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -15,13 +16,12 @@ import typer
 import mlstream
 from mlstream import generators
 from mlstream._support.files import ends_as_folder, read_bounded
-from mlstream._support.reading import Categories, Missing
 from mlstream.cli import console
 from mlstream.cli.completion import complete_streams, complete_tables
 
 if TYPE_CHECKING:
     from mlstream.generators.schedule.visit_plan import OrderName
-    from mlstream.streams.stream import Dataset, Stream
+    from mlstream.streams.stream import Stream
 
 # Of a JSON file: more than the names of a million labels.
 _MAX_BYTES = 64 * 2**20
@@ -29,6 +29,7 @@ _MAX_BYTES = 64 * 2**20
 _MAX_VISITS = 1_000_000
 
 Number = TypeVar("Number", int, float)
+Command = TypeVar("Command", bound=Callable[..., object])
 
 
 def parse_file(text: str) -> Path:
@@ -63,40 +64,21 @@ OutputFile = Annotated[
     Path, file_option("--output", "-o", help="File to write: .npz, .arff, .train.csv or .train.parquet.")
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
-LabelColumns = Annotated[
-    str | None,
-    typer.Option(
-        "--labels",
-        help="Label columns: N (first N), -N (last N), names split by commas (in double quotes if they "
-        "hold one), or a MULAN .xml file. By default those of a card or an .xml file "
-        "(MULAN) beside the table, or of -C in its title (MEKA).",
-    ),
-]
-MissingRule = Annotated[
-    Missing,
-    typer.Option(
-        "--missing",
-        help="What becomes of missing features: an error, rows left out (drop), the mean of the column (mean), beside "
-        "a 0/1 feature (indicator), or NaN (keep).",
-    ),
-]
-CategoryRule = Annotated[
-    Categories | None,
-    typer.Option(
-        "--categories",
-        help="What becomes of columns of words: a 0/1 feature per value (one-hot), or the number of the value "
-        "(ordinal). By default one-hot in ARFF and KEEL, else an error.",
-    ),
-]
-SeparatorSign = Annotated[
-    str | None,
-    typer.Option(
-        "--separator",
-        help="Character between the cells of a CSV file, or its name: comma, semicolon, tab, bar. By default that in "
-        "the line of names.",
-    ),
-]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
+
+
+def with_parameters(added: Sequence[Parameter]) -> Callable[[Command], Command]:
+    """Replace the ``**name`` in the signature of a command by parameters."""
+
+    def replace(command: Command) -> Command:
+        found = signature(command, eval_str=True)
+        own = [one for one in found.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+        # Typer reads both.
+        command.__signature__ = found.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
+        command.__annotations__ = {one.name: one.annotation for one in [*own, *added]}
+        return command
+
+    return replace
 
 
 def open_stream(name: str, folder: Path = Path()) -> Stream:
@@ -137,30 +119,12 @@ def require_folder(folder: Path, name: str) -> None:
         raise NotADirectoryError(f"{name} must be a folder, or a name for a new one. Got {folder}: {there} is a file.")
 
 
-def parse_labels(text: str | None) -> int | list[str] | str | None:
-    """Parse the label columns: a number, names, or a MULAN file."""
-    if text is None or text.lower().endswith(".xml"):
-        return text
-    if text.removeprefix("-").isdecimal():
-        return int(text)
+def parse_columns(text: str, option: str) -> list[str]:
+    """Parse names split by commas, which may hold commas themselves, in quotes as in a CSV file."""
     try:
-        # Names may hold commas themselves, in quotes as in a CSV file.
         return next(csv.reader([text]))
     except csv.Error as error:
-        raise ValueError(f"--labels must be names split by commas, each on one line. Got: {error}.") from None
-
-
-def open_table(
-    source: str, labels: str | None, missing: Missing, categories: Categories | None, separator: str | None
-) -> Dataset:
-    """Read a table as the options say."""
-    from mlstream.formats.csv_dialects import SEPARATORS
-
-    by_name = {name: sign for sign, name in SEPARATORS.items()}
-    sign = None if separator is None else by_name.get(separator, separator)
-    return mlstream.load_dataset(
-        source, labels=parse_labels(labels), missing=missing, categories=categories, separator=sign
-    )
+        raise ValueError(f"{option} must be names split by commas, each on one line. Got: {error}.") from None
 
 
 def parse_order(text: str | None) -> list[int] | OrderName | None:

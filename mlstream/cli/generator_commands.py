@@ -19,18 +19,13 @@ import mlstream
 from mlstream import generators
 from mlstream.cli import console
 from mlstream.cli.arguments import (
-    CategoryRule,
     Force,
-    LabelColumns,
-    MissingRule,
     OutputFile,
     Seed,
-    SeparatorSign,
     SourceName,
     StreamPath,
     named_options,
     open_stream,
-    open_table,
     parse_delay,
     parse_integers,
     parse_introductions,
@@ -44,6 +39,7 @@ from mlstream.cli.arguments import (
     require_output,
     save_new,
 )
+from mlstream.cli.reading import open_table, reading_parameters
 from mlstream.cli.terms import FLAGS, read_terms, term_parameters
 
 Source = Literal["table", "stream", "nothing"]
@@ -113,22 +109,22 @@ class GeneratorCommand:
         def command(**typed: Any) -> None:
             require_output(typed["output"], typed["force"], typed.get("source"))
             with named_options(FLAGS):
-                terms = read_terms(typed)
+                stated = read_terms(typed)
             inputs = _open_inputs(self.source, typed)
             options = dict(self.fixed) | _read_options(parameters, typed)
             with named_options({name: _typed_name(one) for name, one in parameters.items()}):
                 stream = generator(*inputs, **options)
             # Where the generator takes a name, its card holds it already.
-            save_new(mlstream.with_terms(stream, **_without(terms, parameters)), typed["output"])
+            save_new(mlstream.with_terms(stream, **_without(stated, parameters)), typed["output"])
             if self.source == "table":
                 console.show_drops(stream.card)
 
         options = [_to_option(one, texts[name]) for name, one in parameters.items()]
         required = [one for one in options if one.default is Parameter.empty]
         optional = [one for one in options if one.default is not Parameter.empty]
-        signature = [*_INPUTS[self.source], *required, _OUTPUT, *_LABELS[self.source], *optional, _FORCE]
-        if self.source == "table":
-            signature += _without({one.name: one for one in term_parameters()}, parameters).values()
+        reading, terms = [reading_parameters(), term_parameters()] if self.source == "table" else [[], []]
+        signature = [*_INPUTS[self.source], *required, _OUTPUT, *reading, *optional, _FORCE]
+        signature += [one for one in terms if one.name not in parameters]
         command.__signature__ = Signature(  # type: ignore[attr-defined]
             [one.replace(kind=Parameter.KEYWORD_ONLY) for one in signature]
         )
@@ -152,13 +148,6 @@ _INPUTS = {
     "stream": [_parameter("source", StreamPath)],
     "nothing": [],
 }
-_READING = [
-    _parameter("labels", LabelColumns, None),
-    _parameter("missing", MissingRule, "error"),
-    _parameter("categories", CategoryRule, None),
-    _parameter("separator", SeparatorSign, None),
-]
-_LABELS = {"table": _READING, "stream": [], "nothing": []}
 _OUTPUT = _parameter("output", OutputFile)
 _FORCE = _parameter("force", Force, False)
 
@@ -214,7 +203,7 @@ def _read_options(parameters: Mapping[str, Parameter], typed: Mapping[str, Any])
 
 def _open_inputs(source: Source, typed: Mapping[str, Any]) -> tuple[Any, ...]:
     if source == "table":
-        return (open_table(typed["source"], *(typed[one.name] for one in _READING)),)
+        return (open_table(typed["source"], typed),)
     return (open_stream(typed["source"]),) if source == "stream" else ()
 
 

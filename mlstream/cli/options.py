@@ -6,10 +6,10 @@ The options are made from the definitions that Python and campaign files use.
 from __future__ import annotations
 
 import ast
-import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+from collections.abc import Iterable, Mapping
+from inspect import Parameter
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -41,18 +41,11 @@ _COMMA = re.compile(r",(?![^(]*\))")
 _CALL = re.compile(r"([^()]*)(?:\((.*)\))?", re.DOTALL)
 
 Parameters: TypeAlias = dict[str, Any]
-Command = TypeVar("Command", bound=Callable[..., object])
 
 
-def with_options(command: Command, panels: Panels = OF_RUNS) -> Command:
-    """Replace the ``**options`` in the signature of a command by those of some classes, each under a heading."""
-    signature = inspect.signature(command, eval_str=True)
-    own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-    added = [_parameter(one, panel) for kind, panel in panels.items() for one in list_options(kind)]
-    # Typer reads both.
-    command.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in [*own, *added]}
-    return command
+def option_parameters(panels: Panels = OF_RUNS) -> list[Parameter]:
+    """List the options of some classes as parameters of a command, each under a heading."""
+    return [_parameter(one, panel) for kind, panel in panels.items() for one in list_options(kind)]
 
 
 def read_options(typed: dict[str, Any]) -> dict[str, Any]:
@@ -74,14 +67,12 @@ def _read_list(text: str | None, one: Option) -> tuple[int, ...] | tuple[str, ..
     return tuple(parse_integers(text, one.flags[0]))
 
 
-def _parameter(one: Option, panel: str) -> inspect.Parameter:
+def _parameter(one: Option, panel: str) -> Parameter:
     kind, default, metavar = one.type, one.default, None
     if kind in _LISTS:
         kind, default, metavar = str | None, ",".join(map(str, default)) or None, _LISTS[kind]
     info = typer.Option(*one.flags, help=one.help, metavar=metavar, rich_help_panel=panel)
-    return inspect.Parameter(
-        one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info]
-    )
+    return Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info])
 
 
 def parse_strategies(texts: Iterable[str], option: str = "--strategies") -> dict[str, str | StreamClassifier]:

@@ -19,8 +19,9 @@ from mlstream.cli.arguments import (
     parse_file,
     require_folder,
     require_output,
+    with_parameters,
 )
-from mlstream.cli.terms import FLAGS, read_terms, with_term_options
+from mlstream.cli.terms import FLAGS, read_terms, term_parameters
 
 
 def _show_template(asked: bool) -> None:
@@ -31,7 +32,7 @@ def _show_template(asked: bool) -> None:
         raise typer.Exit
 
 
-@with_term_options
+@with_parameters(term_parameters())
 def publish(
     stream: StreamPath,
     folder: Annotated[Path, typer.Argument(help="Folder to make.")],

@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -15,9 +14,9 @@ import typer
 import mlstream
 from mlstream._support.files import ends_as_folder
 from mlstream.cli import console
-from mlstream.cli.arguments import file_option, open_stream, require_folder
+from mlstream.cli.arguments import file_option, open_stream, require_folder, with_parameters
 from mlstream.cli.completion import complete_detectors, complete_strategies, complete_streams
-from mlstream.cli.options import OF_DETECTIONS, parse_detectors, parse_strategies, read_options, with_options
+from mlstream.cli.options import OF_DETECTIONS, option_parameters, parse_detectors, parse_strategies, read_options
 from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def warm_up(
     )
 
 
-@with_options
+@with_parameters(option_parameters())
 def run(
     context: typer.Context,
     sources: Annotated[
@@ -166,7 +165,7 @@ def _is_typed(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-@partial(with_options, panels=OF_DETECTIONS)
+@with_parameters(option_parameters(OF_DETECTIONS))
 def detect(
     sources: Annotated[
         list[str],

@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from mlstream import generators
 from mlstream.cli import console
-from mlstream.cli.arguments import (
-    CategoryRule,
-    LabelColumns,
-    MissingRule,
-    Seed,
-    SeparatorSign,
-    SourceName,
-    file_option,
-    named_options,
-    open_table,
-    require_new,
-)
+from mlstream.cli.arguments import Seed, SourceName, file_option, named_options, require_new, with_parameters
+from mlstream.cli.reading import open_table, reading_parameters
 
 _PICTURES = (".png", ".svg", ".pdf")
 
 
+@with_parameters(reading_parameters())
 def suggest_tasks(
     source: SourceName,
-    labels: LabelColumns = None,
-    missing: MissingRule = "error",
-    categories: CategoryRule = None,
-    separator: SeparatorSign = None,
     max_tasks: Annotated[int, typer.Option(help="Maximum number of tasks to try.")] = 10,
     starts: Annotated[int, typer.Option(min=1, help="Random starts of the clustering; the best is kept.")] = 10,
     evaluation: Annotated[
@@ -38,6 +25,7 @@ def suggest_tasks(
     ] = 0.30,
     picture: Annotated[Path | None, file_option(help="File to draw into, replaced if there: .png, .svg.")] = None,
     seed: Seed = 0,
+    **reading: Any,
 ) -> None:
     """Suggest a number of tasks for a table: diverse tasks, each with more than one label."""
     if picture is not None:
@@ -45,7 +33,7 @@ def suggest_tasks(
         if picture.suffix.lower() not in _PICTURES:
             raise ValueError(f"--picture must end in {', '.join(_PICTURES)}. Got {picture.name!r} instead.")
         require_new([picture], force=True)
-    table = open_table(source, labels, missing, categories, separator)
+    table = open_table(source, reading)
     with named_options({"max_tasks": "--max-tasks", "n_init": "--starts", "evaluation_fraction": "--evaluation"}):
         suggestion = generators.suggest_n_tasks(
             table, max_tasks=max_tasks, seed=seed, n_init=starts, evaluation_fraction=evaluation

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from inspect import Parameter, signature
+from collections.abc import Mapping
+from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 
@@ -34,8 +34,6 @@ _KINDS: dict[str, Any] = {"creators": list[str] | None, "about": Path | None}
 _MORE = {"about": " A TOML file; `mlstream publish --about-template` prints one."}
 FLAGS = {term: flags[0] for term, (flags, _) in _OPTIONS.items()}
 
-Command = TypeVar("Command", bound=Callable[..., object])
-
 
 def term_parameters() -> list[Parameter]:
     """List the options as parameters of a command."""
@@ -48,16 +46,6 @@ def _parameter(term: str, flags: tuple[str, ...], help_text: str) -> Parameter:
         *flags, help=f"{help_text}{_MORE.get(term, '')}", rich_help_panel=_PANEL
     )
     return Parameter(term, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option])
-
-
-def with_term_options(command: Command) -> Command:
-    """Replace the ``**terms`` in the signature of a command by the options."""
-    found = signature(command, eval_str=True)
-    own = [one for one in found.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-    # Typer reads both.
-    command.__signature__ = found.replace(parameters=[*own, *term_parameters()])  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in [*own, *term_parameters()]}
-    return command
 
 
 def read_terms(typed: Mapping[str, Any]) -> dict[str, Any]:

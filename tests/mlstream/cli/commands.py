@@ -25,7 +25,7 @@ def write_table(path, label_names=("k", "l", "m", "n"), label_sets=("1100", "011
     labels = "".join(f"@attribute {name} {{0,1}}\n" for name in label_names)
     features = "".join(f"@attribute {name} numeric\n" for name in ("x", "t"))
     rows = [
-        ",".join([*label_set, str(place % 3), str(place * len(label_sets) + number)])
+        ",".join([*label_set, str(place % 3), str((place * len(label_sets) + number) / 2)])
         for place in range(n_copies)
         for number, label_set in enumerate(label_sets)
     ]

@@ -9,13 +9,13 @@ import pytest
 from mlstream.cli.arguments import (
     parse_integers,
     parse_label_lists,
-    parse_labels,
     parse_numbers_by_name,
     parse_order,
     parse_visits,
     read_hierarchy,
     read_lists,
 )
+from mlstream.cli.reading import parse_labels
 
 
 @pytest.mark.parametrize(

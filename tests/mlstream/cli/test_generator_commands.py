@@ -4,7 +4,10 @@ from inspect import cleandoc, signature
 
 import pytest
 import typer
+from typer.main import get_command
 
+from mlstream._support.reading import ReadingOptions
+from mlstream.cli import app
 from mlstream.cli.generator_commands import GENERATE, PERTURB, SYNTHESISE, option_of
 from mlstream.cli.terms import FLAGS
 from mlstream.generators import GENERATORS
@@ -20,8 +23,7 @@ REPLACED = {
     "iirc_stream": {"labels_per_task", "first_labels", "plain_first"},
 }
 # Options that have another name or another form on the command line, and what is not a parameter.
-READING = {"missing", "categories", "separator"}
-OTHER_OPTIONS = {"source", "labels", "output", "force", "help", *READING, *FLAGS}
+OTHER_OPTIONS = {"source", "labels", "output", "force", "help", *ReadingOptions.__annotations__, *FLAGS}
 
 
 def parameters_of(name):
@@ -90,3 +92,15 @@ def test_a_command_is_built_only_when_it_is_called(monkeypatch):
     for command in COMMANDS[:2]:
         command.add_to(app)
     assert set(typer.main.get_command(app).commands) == {command.name for command in COMMANDS[:2]}
+
+
+def test_every_command_that_takes_a_table_has_the_options_of_load_dataset():
+    commands = [command.build() for command in GENERATE] + [get_command(app).commands["suggest-tasks"]]
+    for command in commands:
+        built = {one.name: one for one in command.params}
+        for name in ReadingOptions.__annotations__:
+            # What is not typed is left to the one default that there is.
+            assert not built[name].default
+            assert built[name].opts == [f"--{name.replace('_', '-')}"]
+            assert built[name].help.endswith(".")
+            assert built[name].rich_help_panel == "How the table is read"

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from mlstream.formats import load
-from mlstream.streams.card_model import load_card
-from tests.mlstream.cli.commands import invoke
+from mlstream.streams.card_model import ReadingCard, load_card
+from tests.loops import check_all
+from tests.mlstream.cli.commands import invoke, make
 
 
 @pytest.fixture
@@ -47,7 +48,9 @@ def test_a_stream_is_made_again_as_its_table_was_read(
 
 def test_a_card_without_options_states_no_reading(table: Path, tmp_path: Path) -> None:
     plain = tmp_path / "plain.csv"
-    plain.write_text("x,y,z\n" + "".join(f"{row},{row % 2},{row // 2 % 2}\n" for row in range(40)), encoding="utf-8")
+    plain.write_text(
+        "x,y,z\n" + "".join(f"{row / 2},{row % 2},{row // 2 % 2}\n" for row in range(40)), encoding="utf-8"
+    )
     assert invoke("generate", plain, "--labels", "-2", "--tasks", "1", "-o", tmp_path / "a.arff").exit_code == 0
     assert '"reading"' not in (tmp_path / "a.card.json").read_text(encoding="utf-8")
     assert load_card(tmp_path / "a.card.json").source.reading is None
@@ -56,7 +59,7 @@ def test_a_card_without_options_states_no_reading(table: Path, tmp_path: Path) -
 @pytest.mark.parametrize("separator", [";", "semicolon"])
 def test_a_separator_is_set_by_sign_or_name(tmp_path: Path, separator: str) -> None:
     path = tmp_path / "x.csv"
-    path.write_text("a, in mm;y;z\n" + "".join(f"{row};{row % 2};1\n" for row in range(40)), encoding="utf-8")
+    path.write_text("a, in mm;y;z\n" + "".join(f"{row / 2};{row % 2};1\n" for row in range(40)), encoding="utf-8")
     refused = invoke("suggest-tasks", path, "--labels", "-2")
     assert "Got commas and semicolons in 'a, in mm;y;z'; separator= or --separator decides" in str(refused.exception)
     options = ("--labels", "-2", "--tasks", "1", "--separator", separator)
@@ -74,6 +77,89 @@ def test_missing_values_that_are_kept_reach_the_learner(table: Path, tmp_path: P
     assert any(np.isnan(part.X).any() for part in load(tmp_path / "a.npz"))
     run = invoke("run", tmp_path / "a.npz", "-s", "NN_TL", "-o", tmp_path / "runs")
     assert "X must be finite. Got NaN" in run.output + str(run.exception)
+
+
+def rows(line: str) -> str:
+    """Write 40 rows from a line with `{n}`, the number of the row, and other values by name."""
+    labels = [{"k": row % 2, "l": row // 2 % 2} for row in range(40)]
+    marks = [{"blank": " x"[one["k"]], "dash": "-x"[one["l"]]} for one in labels]
+    return "".join(
+        line.format(n=row, x=row / 2, day=1 + row % 28, **labels[row], **marks[row]) + "\n" for row in range(40)
+    )
+
+
+PLAIN = "{x},{k},{l}"
+# By name of the table: its text, the options that are typed, what the card states of them, and features and labels.
+READ = {
+    "keys.csv": (
+        "id,x,k,l\n" + rows("P-{n}," + PLAIN),
+        ("--labels=-2", "--ignore", "id"),
+        {"ignore": ("id",)},
+        ("x", "k l"),
+    ),
+    "quoted.csv": (
+        '"id, of rows",,x,k,l\n' + rows("P-{n},{day}," + PLAIN),
+        ("--labels=-2", "--ignore", '"id, of rows",'),
+        {"ignore": ("id, of rows", "")},
+        ("x", "k l"),
+    ),
+    "nameless.csv": (
+        ",x,k,l\n" + rows("{day}," + PLAIN),
+        ("--labels=-2", "--ignore", ""),
+        {"ignore": ("",)},
+        ("x", "k l"),
+    ),
+    "headless.csv": (rows(PLAIN), ("--labels=-2", "--header", "no"), {"header": False}, ("x0", "x1 x2")),
+    "tags.csv": (
+        "x,tags,y\n" + rows("{x},k{k}|l{l},{day}"),
+        ("--tags", "tags", "--tag-separator", "bar", "--labels", "l1,k1,k0,l0"),
+        {"tags": "tags", "tag_separator": "|"},
+        ("x y", "l1 k1 k0 l0"),
+    ),
+    "crosses.csv": (
+        "x,k,l\n" + rows("{x},{blank},{dash}").replace("\n2.0,", "\nnone,"),
+        ("--labels=-2", "--present", "x", "--missing-words", "none,?", "--missing", "drop"),
+        {"present": "x", "missing_words": ("none", "?"), "missing": "drop", "n_dropped": 1},
+        ("x", "k l"),
+    ),
+    "classes.csv": (
+        "x,size\n" + rows("{x},c{day}").replace("c1", "c").replace("c2", "c"),
+        ("--labels", "size", "--classes"),
+        {"classes": True},
+        ("x", " ".join(f"size=c{size}" for size in ("", *range(0, 10)))),
+    ),
+    "smile.arff": (
+        "@relation r\n@attribute name string\n@attribute when date yyyy-MM-dd\n@attribute x numeric\n"
+        "@attribute k {{0,1}}\n@attribute l {{0,1}}\n@data\n".format()
+        + rows("'a {n}',2026-01-{day},{x},{k},{l}"),
+        ("--labels=-2", "--ignore", "name", "--dates", "parts"),
+        {"ignore": ("name",), "dates": "parts"},
+        ("when.day when.weekday x", "k l"),
+    ),
+    "wide.svm": (
+        rows("{k},2 1:{x} 2:{day}"),
+        ("--n-features", "5", "--labels", "4", "--constant-features", "keep"),
+        {"n_features": 5},
+        ("f0 f1 f2 f3 f4", "0 1 2"),
+    ),
+    "table.txt": ("x,k,l\n" + rows(PLAIN), ("--labels=-2", "--format", "csv"), {"format": "csv"}, ("x", "k l")),
+}
+
+
+def test_options_are_on_the_card_and_the_card_makes_the_stream_again(tmp_path: Path) -> None:
+    def check(name: str) -> None:
+        text, typed, stated, names = READ[name]
+        folder = tmp_path / name.replace(".", "-")
+        folder.mkdir()
+        (folder / name).write_text(text, encoding="utf-8")
+        card = make("generate", folder / name, *typed, "--tasks", 1, output=folder / "a.npz").card
+        assert card.source.reading == ReadingCard(**stated)
+        assert (" ".join(card.feature_names), " ".join(card.label_names)) == names
+        (folder / "card.json").write_text(card.model_dump_json(), encoding="utf-8")
+        make("regenerate", folder / "card.json", "--table", folder / name, output=folder / "b.npz")
+        assert (folder / "a.npz").read_bytes() == (folder / "b.npz").read_bytes()
+
+    check_all(READ, check)
 
 
 @pytest.mark.parametrize("command", ["generate", "suggest-tasks"])

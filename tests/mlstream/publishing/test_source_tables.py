@@ -19,7 +19,7 @@ from tests.mlstream.small_streams import assert_same_stream
 pytestmark = pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
 
 TREE = '<labels><label name="y"><label name="z"/></label><label name="w"/></labels>'
-ROWS = "".join(f"{row},{row % 2},{row % 2 * (row // 2 % 2)},{row // 3 % 2}\n" for row in range(1, 90))
+ROWS = "".join(f"{row / 2},{row % 2},{row % 2 * (row // 2 % 2)},{row // 3 % 2}\n" for row in range(1, 90))
 
 
 @pytest.fixture

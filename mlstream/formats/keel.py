@@ -109,12 +109,17 @@ def _declare(header: _Header, text: str, where: str, ignore: Collection[str]) ->
             raise FormatError(f"{where}: the values of column {show(name)} must differ. Got {show(str(got))}.")
         header.columns[name], header.classes[name] = nominal(name, values), values
         return
-    if name in ignore:
+    # Columns within the cells of a relation, as ARFF has them, come next.
+    is_relation = kind.lower() == "relational"
+    if name in ignore and not is_relation:
         header.columns[name] = Column(name)
         return
     numeric = _NUMERIC.fullmatch(kind)
     if numeric is None:
-        rule, way_out = "must be real, integer or {a, b, ...}", f"{IGNORE}, format= or --format arff reads ARFF"
+        rule, way_out = (
+            "must be real, integer or {a, b, ...}",
+            "format= or --format arff reads ARFF" if is_relation else IGNORE,
+        )
         raise FormatError(f"{where}: column {show(name)} {rule}. Got {show(kind)}; {way_out}.")
     header.columns[name] = Column(name)
     least, most = to_number(numeric[2] or ""), to_number(numeric[3] or "")

@@ -126,7 +126,7 @@ READ = {
         "x,size\n" + rows("{x},c{day}").replace("c1", "c").replace("c2", "c"),
         ("--labels", "size", "--classes"),
         {"classes": True},
-        ("x", " ".join(f"size=c{size}" for size in ("", *range(0, 10)))),
+        ("x", " ".join(f"size=c{size}" for size in ("", *range(10)))),
     ),
     "smile.arff": (
         "@relation r\n@attribute name string\n@attribute when date yyyy-MM-dd\n@attribute x numeric\n"

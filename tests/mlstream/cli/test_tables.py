@@ -126,7 +126,7 @@ READ = {
         "x,size\n" + rows("{x},c{day}").replace("c1", "c").replace("c2", "c"),
         ("--labels", "size", "--classes"),
         {"classes": True},
-        ("x", " ".join(f"size=c{size}" for size in ("", *range(0, 10)))),
+        ("x", " ".join(f"size=c{size}" for size in ("", *range(10)))),
     ),
     "smile.arff": (
         "@relation r\n@attribute name string\n@attribute when date yyyy-MM-dd\n@attribute x numeric\n"
@@ -160,6 +160,21 @@ def test_options_are_on_the_card_and_the_card_makes_the_stream_again(tmp_path: P
         assert (folder / "a.npz").read_bytes() == (folder / "b.npz").read_bytes()
 
     check_all(READ, check)
+
+
+def test_dates_sort_the_rows_of_a_scenario_and_the_card_makes_it_again(tmp_path: Path) -> None:
+    table, days = tmp_path / "toy.csv", np.random.default_rng(0).permutation(28) + 1
+    lines = [f"P-{row},2026-02-{day:02d},{row % 3},{row % 2},1" for row, day in enumerate(days)]
+    table.write_text("\n".join(["id,when,x,a,b", *lines]), encoding="utf-8")
+    options = ("--labels=-2", "--ignore", "id", "--by", "time", "--column", "when", "--tasks", 2, "--visits", 1)
+    stream = make("scenario", table, "task-based", *options, output=tmp_path / "a.npz")
+    held_out = [part.row_ids for part in stream.evaluation_sets]
+    rows = [np.concatenate([part.row_ids, others]) for part, others in zip(stream, held_out, strict=True)]
+    assert [sorted(days[part]) for part in rows] == [list(range(1, 15)), list(range(15, 29))]
+    assert stream.card.feature_names == ["x"]
+    (tmp_path / "card.json").write_text(stream.card.model_dump_json(), encoding="utf-8")
+    make("regenerate", tmp_path / "card.json", "--table", table, output=tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
 @pytest.mark.parametrize("command", ["generate", "suggest-tasks"])

@@ -58,7 +58,8 @@ class Dataset:
     reading : ReadingCard or None
         How that file was read; None where all options had their defaults.
     sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows, at least 0, as WEKA's files may hold them. Streams do not keep them.
+        Weights of the rows, at least 0, as WEKA's files may hold them. Streams do not keep them, which their generators
+        warn of; those of an experience are ``table.sample_weight[experience.row_ids]``.
     times : array-like of shape (n_samples,), optional
         Times of the rows, such as seconds since 1970, by which streams in the order of time sort them.
 
@@ -175,7 +176,7 @@ class Dataset:
         -------
         DataFrame
             Labels first, then features, in their own types; an unknown label is NaN. Features of a CSR matrix are
-            sparse columns. `from_frame` reads it again.
+            sparse columns. `from_frame` reads it again. `sample_weight` and `times` are not among the columns.
 
         Examples
         --------

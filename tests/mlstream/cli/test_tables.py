@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlstream import load_dataset
 from mlstream.formats import load
 from mlstream.streams.card_model import ReadingCard, load_card
 from tests.loops import check_all
@@ -175,6 +176,18 @@ def test_dates_sort_the_rows_of_a_scenario_and_the_card_makes_it_again(tmp_path:
     (tmp_path / "card.json").write_text(stream.card.model_dump_json(), encoding="utf-8")
     make("regenerate", tmp_path / "card.json", "--table", table, output=tmp_path / "b.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_weights_of_rows_are_a_warning_whose_way_out_has_them(tmp_path: Path) -> None:
+    header = "@relation 'r: -C 2'\n@attribute k {0,1}\n@attribute l {0,1}\n@attribute x numeric\n@data\n"
+    path = tmp_path / "toy.arff"
+    path.write_text(header + rows("{k},{l},{x},{{{n}}}"), encoding="utf-8")
+    with pytest.warns(UserWarning, match=r"toy: streams do not keep sample_weight") as caught:
+        stream = make("generate", path, "--tasks", 1, output=tmp_path / "a.npz")
+    assert "table.sample_weight[experience.row_ids]" in str(caught[0].message)
+    experience, table = stream.experiences[0], load_dataset(path)
+    assert table.sample_weight is not None
+    assert (table.sample_weight[experience.row_ids] == experience.X[:, 0] * 2).all()
 
 
 @pytest.mark.parametrize("command", ["generate", "suggest-tasks"])

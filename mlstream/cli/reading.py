@@ -78,8 +78,9 @@ def _parse(name: str, value: Any) -> Any:
     from mlstream.formats.csv_dialects import SEPARATORS
 
     if name in {"ignore", "missing_words"}:
-        # An empty name stands for columns without one, an empty word for no word.
-        return parse_columns(value, f"--{name.replace('_', '-')}") or [""]
+        names = parse_columns(value, f"--{name.replace('_', '-')}")
+        # An empty name stands for columns without one.
+        return names or [""] if name == "ignore" else names
     if name in {"separator", "tag_separator"}:
         return {sign: mark for mark, sign in SEPARATORS.items()}.get(value, value)
     return value == "yes" if name == "header" else value

@@ -21,6 +21,7 @@ from mlstream._support.content import FormatError, show
 from mlstream._support.files import did_you_mean
 from mlstream._support.memory import require_memory
 from mlstream._support.reading import ReadingOptions
+from mlstream._support.validation_errors import describe_error
 from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.label_values import Indicator
@@ -76,9 +77,7 @@ def make_reading(**options: Unpack[ReadingOptions]) -> ReadingCard:
     try:
         return ReadingCard.model_validate(options)
     except ValidationError as error:
-        first = error.errors()[0]
-        rule = first["msg"].removeprefix("Input should be ").replace("'", "").replace(" or ", ", ")
-        raise ValueError(f"{first['loc'][0]} must be one of {rule}. Got {first['input']!r} instead.") from None
+        raise ValueError(describe_error(error)) from None
 
 
 def part(

@@ -16,6 +16,7 @@ class ReadingOptions(TypedDict, total=False):
     separator: str | None
     ignore: list[str] | tuple[str, ...]
     dates: Dates | None
+    time: str | None
     header: bool
     present: str | None
     classes: bool

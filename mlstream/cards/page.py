@@ -12,6 +12,7 @@ from mlstream.cards.front_matter import PARQUET, front_matter
 from mlstream.cards.licences import licence_page, spdx_identifier
 from mlstream.cards.limits import has_unknown_labels, known_limits
 from mlstream.cards.markdown import code, code_block, escape_markdown, table_lines
+from mlstream.cards.reading import describe_reading
 from mlstream.cards.terms import is_drawn, stated_terms
 from mlstream.streams.card_model import CreatorCard, StreamCard
 
@@ -313,11 +314,7 @@ def _source(card: StreamCard) -> Iterator[str]:
     if source.sha256:
         yield f"- SHA-256 of the source's content: `{source.sha256}`."
     if source.reading:
-        options = source.reading.model_dump(exclude_defaults=True)
-        listed = ", ".join(
-            f"{name.replace('n_dropped', 'rows left out')} {code(str(options[name]))}" for name in options
-        )
-        yield f"- How its columns became features: {listed}."
+        yield f"- How it was read: {' '.join(describe_reading(source.reading, code))}"
     yield f"- Licence: {_licence(terms.licence) or 'not stated'}"
     if source.licence != terms.licence and source.licence:
         yield f"- Licence of the source: {escape_markdown(source.licence)}"

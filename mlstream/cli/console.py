@@ -69,6 +69,7 @@ def _place(entry: DatasetEntry, paths: tuple[Path, ...] | None) -> str:
 
 def show_card(card: StreamCard) -> None:
     """Print a description of a stream: origin, tasks, signatures, schedule, drops."""
+    from mlstream.cards.reading import describe_reading
     from mlstream.cards.terms import stated_terms
 
     console = wide_console()
@@ -82,6 +83,8 @@ def show_card(card: StreamCard) -> None:
         soft_wrap=True,
     )
     console.print(_list_terms(terms, card.name), soft_wrap=True)
+    if card.source.reading is not None:
+        console.print(_plain(f"The source: {' '.join(describe_reading(card.source.reading, repr))}"), soft_wrap=True)
     console.print(_task_table(card))
     measured = {"": card.persistence, "; in the source ": card.source.persistence}
     shares = "".join(

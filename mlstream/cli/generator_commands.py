@@ -203,7 +203,8 @@ def _read_options(parameters: Mapping[str, Parameter], typed: Mapping[str, Any])
 
 def _open_inputs(source: Source, typed: Mapping[str, Any]) -> tuple[Any, ...]:
     if source == "table":
-        return (open_table(typed["source"], typed),)
+        time = typed["column"] if typed.get("by") == "time" else None
+        return (open_table(typed["source"], typed, time),)
     return (open_stream(typed["source"]),) if source == "stream" else ()
 
 

@@ -20,7 +20,7 @@ _LABELS = (
     "Label columns: N (first N), -N (last N), names split by commas (in double quotes if they hold one), or a MULAN "
     ".xml file. By default those of a card or an .xml file (MULAN) beside the table, or of -C in its title (MEKA)."
 )
-# By option of `load_dataset`.
+# By option of `load_dataset`; `time` follows from those of a scenario.
 _HELP = {
     "missing": "What becomes of missing features: an error, as by default; rows left out (drop); the mean of the "
     "column (mean), also beside a 0/1 feature (indicator); or NaN (keep).",
@@ -61,10 +61,10 @@ def reading_parameters() -> list[Parameter]:
     ]
 
 
-def open_table(source: str, typed: Mapping[str, Any]) -> Dataset:
-    """Read a table as the options say."""
+def open_table(source: str, typed: Mapping[str, Any], time: str | None = None) -> Dataset:
+    """Read a table as the options say; `time` is the column by which rows are sorted."""
     options = {name: _parse(name, typed[name]) for name in _HELP if typed.get(name) is not None}
-    return mlstream.load_dataset(source, parse_labels(typed["labels"]), **options)
+    return mlstream.load_dataset(source, parse_labels(typed["labels"]), time=time, **options)
 
 
 def parse_labels(text: str | None) -> int | list[str] | str | None:
@@ -78,8 +78,9 @@ def _parse(name: str, value: Any) -> Any:
     from mlstream.formats.csv_dialects import SEPARATORS
 
     if name in {"ignore", "missing_words"}:
-        # An empty name stands for columns without one, an empty word for no word.
-        return parse_columns(value, f"--{name.replace('_', '-')}") or [""]
+        names = parse_columns(value, f"--{name.replace('_', '-')}")
+        # An empty name stands for columns without one.
+        return names or [""] if name == "ignore" else names
     if name in {"separator", "tag_separator"}:
         return {sign: mark for mark, sign in SEPARATORS.items()}.get(value, value)
     return value == "yes" if name == "header" else value

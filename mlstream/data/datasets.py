@@ -64,6 +64,9 @@ def load_dataset(
         What becomes of dates in ISO 8601, or of a type of dates: seconds since 1970; or features ``name.year``,
         ``name.month``, ``name.day``, ``name.weekday`` (0 is Monday), ``name.hour``, ``name.minute`` and
         ``name.second``. Times without a zone are UTC. By default an error.
+    time : str, optional
+        The column of the times of rows, dates or numbers, for streams in the order of time (``by="time"``). Dates there
+        need no `dates`, without which they are no feature.
     present : str, optional
         The value that marks a label, such as "x"; all other values are 0, and so are empty cells where the column holds
         no other value. By default labels hold 0 and 1, -1 and 1, or words for them: true and false, yes and no, t and
@@ -240,8 +243,9 @@ def iter_dataset(
 
 
 def _require_default(reading: ReadingCard, what: str) -> None:
-    if reading != BY_DEFAULT:
-        options = reading.model_dump(exclude_defaults=True)
+    # Rows may be sorted by any column.
+    options = reading.model_dump(exclude_defaults=True, exclude={"time"})
+    if options:
         got = ", ".join(f"{name}={value!r}" for name, value in options.items())
         raise ValueError(f"Options must be left out for {what}. Got {got}.")
 
@@ -274,8 +278,11 @@ def _load_registered(entry: DatasetEntry, rule: PlainRule, reading: ReadingCard)
 def _load_hierarchical(
     paths: Sequence[Path], contents: Sequence[bytes], rule: PlainRule, reading: ReadingCard
 ) -> Dataset:
-    if rule is not None:
-        raise ValueError(f"labels must be None for {paths[0]}, whose labels are its tree of classes. Got {rule!r}.")
+    given = {"labels": rule} | {name: getattr(reading, name) or None for name in ("present", "classes", "tags")}
+    for name, value in given.items():
+        if value is not None:
+            rule = "must be left out for a table whose labels are its tree of classes"
+            raise ValueError(f"{paths[0]}: {name} (--{name}) {rule}. Got {value!r}.")
     find_format(paths[0], reading)
     dataset = read_hierarchical_table(paths, contents, reading)
     if not dataset.n_samples:

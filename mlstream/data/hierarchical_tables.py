@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -13,14 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from mlstream._support.content import FormatError, UnpackedFile, at, bare_path, read_lines, show, stem
-from mlstream.formats.arff.reader import parse_arff
+from mlstream.formats.arff.reader import read_arff
 from mlstream.formats.lines import Lines
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.label_values import as_indicator
 from mlstream.streams.stream import Dataset, Indicator
 from mlstream.streams.tables._joined_features import join_columns
 from mlstream.streams.tables.columns import BY_DEFAULT, part
-from mlstream.streams.tables.table import Column, Table, gather
+from mlstream.streams.tables.table import Column, Table, gather, leave_out
 
 _CLASSES = re.compile(r"\s*@attribute\s+(\S+)\s+hierarchical\s+(\S+)\s*", re.IGNORECASE)
 _UNKNOWN = "?"
@@ -58,7 +59,7 @@ def read_hierarchical_table(
     all labels of a row with ``?`` for its paths are unknown. `label_parents` is the tree. A FormatError names the file
     and the line.
     """
-    found = [_read(path, read_lines(content)) for path, content in zip(paths, contents, strict=True)]
+    found = [_read(path, read_lines(content), reading) for path, content in zip(paths, contents, strict=True)]
     names = found[0].names
     for path, one in zip(paths, found, strict=True):
         if one.names != names:
@@ -67,15 +68,11 @@ def read_hierarchical_table(
     whole, n_features = _append(table, np.concatenate([one.Y for one in found]), names), len(table.columns) - 1
     parted = part(whole, range(n_features, n_features + len(names)), reading)
     return Dataset(
-        parted.X,
-        parted.Y,
-        parted.feature_names,
-        names,
+        **parted._asdict(),
         name=stem(paths[0]),
         source=str(paths[0]),
         sha256=hashlib.sha256(b"".join(contents)).hexdigest(),
         label_parents={name: name.rpartition("/")[0] for name in names if "/" in name},
-        reading=parted.reading,
     )
 
 
@@ -86,16 +83,19 @@ def _append(table: Table, Y: Indicator, names: Sequence[str]) -> Table:
     return replace(table, columns=columns, cells=join_columns([table.cells[:, :width], Y.astype(np.float64)]))
 
 
-def _read(path: Path, lines: list[str]) -> _Read:
+def _read(path: Path, lines: list[str], reading: ReadingCard) -> _Read:
     names: tuple[str, ...] = ()
     for number, line in enumerate(lines):
         if declared := _CLASSES.fullmatch(line):
             names = _declare(declared[2], at(path, number + 1))
+            if declared[1] in reading.ignore:
+                raise ValueError(f"ignore= or --ignore must not name the classes of {path}. Got {declared[1]!r}.")
             # What is left is an ordinary file, with zeros for classes, whose lines keep their numbers.
             lines[number] = f"@attribute {declared[1]} numeric"
         elif names and _DATA.match(line):
             Y = _take_classes(lines, number + 1, names, path)
-            return _Read(parse_arff("\n".join(lines).encode(), path), names, Y)
+            rows = read_arff(BytesIO("\n".join(lines).encode()), path, reading)
+            return _Read(gather(leave_out(rows, reading.ignore)), names, Y)
         elif names and line.strip() and not line.lstrip().startswith("%"):
             raise FormatError(f"{at(path, number + 1)}: the column of classes must be the last. Got {show(line)}.")
     raise FormatError(f"{path} must declare classes (@attribute NAME hierarchical a,a/b,...) and @data. Got neither.")

@@ -99,7 +99,7 @@ def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
         names = tuple(f"x{place}" for place in range(len(cells)))
     else:
         names = tuple(map(unguard_text, cells))
-    if len(names) < 2 and dialect.is_foreign:
+    if len(names) == 1 and dialect.is_foreign:
         rule = "the names of columns must be at least two, separated by comma, semicolon, tab or bar"
         got = f"Got {show(first.strip())}; separator= or --separator sets another"
         raise FormatError(f"{at(lines.path, 1)}: {rule}. {got}.")
@@ -109,7 +109,7 @@ def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
 def _settle(separator: str, names: tuple[str, ...], dialect: CsvDialect, path: Path) -> CsvHeader:
     """Tell the columns that are read from an index, from empty columns at the end, and from those left out."""
     width, has_index, n_empty = len(names), False, 0
-    if dialect.is_foreign and "" not in dialect.ignore:
+    if names and dialect.is_foreign and "" not in dialect.ignore:
         has_index = not names[0]
         n_empty = next((place for place, name in enumerate(reversed(names)) if name), 0)
     inner = range(has_index, width - n_empty)

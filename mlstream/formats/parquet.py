@@ -117,7 +117,7 @@ def _find_words(file: parquet.ParquetFile, name: str, path: Path, reading: Readi
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind):
         return TextColumn(Column(name))
     if types.is_timestamp(kind) or types.is_date(kind):
-        if reading.dates is not None:
+        if reading.takes_dates(name):
             return TextColumn(Column(name, is_date=True))
         raise FormatError(f"{path}: column {show(name)} must hold numbers or words. Got {show_type(kind)}; {DATES}.")
     if not _is_text(kind):

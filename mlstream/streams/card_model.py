@@ -78,12 +78,17 @@ class ReadingCard(_Strict):
         default=None, description="What separates the cells of a CSV file; null where its first line shows it."
     )
     ignore: tuple[str, ...] = Field(
-        default=(), description="Columns that were left out; an empty name stands for none."
+        default=(), description="Columns that were left out; an empty name stands for columns without one."
     )
     dates: Dates | None = Field(
         default=None,
         description="What becomes of columns of dates: seconds since 1970 (epoch), or a feature each for year, month, "
         "day, weekday, hour, minute and second (parts). Null: refused.",
+    )
+    time: str | None = Field(
+        default=None,
+        description="The column of the times of rows, for streams in their order; dates there become no feature unless "
+        "`dates` says so. Null for none.",
     )
     header: bool = Field(default=True, description="Whether the first line of a CSV file holds the names of columns.")
     present: str | None = Field(
@@ -101,9 +106,13 @@ class ReadingCard(_Strict):
     format: TableFormat | None = Field(default=None, description="Format of the file; null where its name says it.")
     n_dropped: Count | None = Field(default=None, description="Rows left out because a feature was missing (drop).")
     _if_set: ClassVar[frozenset[str]] = frozenset(
-        {"categories", "separator", "ignore", "dates", "header", "present", "classes", "tags", "tag_separator"}
+        {"categories", "separator", "ignore", "dates", "time", "header", "present", "classes", "tags", "tag_separator"}
         | {"missing_words", "n_features", "format", "n_dropped"}
     )
+
+    def takes_dates(self, column: str) -> bool:
+        """Tell whether a column may hold dates."""
+        return self.dates is not None or column == self.time
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")

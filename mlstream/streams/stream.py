@@ -58,7 +58,10 @@ class Dataset:
     reading : ReadingCard or None
         How that file was read; None where all options had their defaults.
     sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows, at least 0, as WEKA's files may hold them. Streams do not keep them.
+        Weights of the rows, at least 0, as WEKA's files may hold them. Streams do not keep them, which their generators
+        warn of; those of an experience are ``table.sample_weight[experience.row_ids]``.
+    times : array-like of shape (n_samples,), optional
+        Times of the rows, such as seconds since 1970, by which streams in the order of time sort them.
 
     Raises
     ------
@@ -86,6 +89,7 @@ class Dataset:
     label_parents: Mapping[str, str] = field(default_factory=dict)
     reading: ReadingCard | None = None
     sample_weight: npt.NDArray[np.float64] | None = None
+    times: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         X, Y = array_likes.as_features(self.X, f"{self.name}: X"), array_likes.as_labels(self.Y, f"{self.name}: Y")
@@ -98,11 +102,13 @@ class Dataset:
         }
         keeps_missing = self.reading is not None and self.reading.missing == "keep"
         _require_finite(X, names["feature_names"], self.name, keeps_missing=keeps_missing)
-        weights = None if self.sample_weight is None else np.asarray(self.sample_weight, dtype=np.float64)
-        if weights is not None and (weights.shape != (len(Y),) or not (np.isfinite(weights) & (weights >= 0)).all()):
-            got = f"the shape {weights.shape}" if weights.shape != (len(Y),) else "another"
-            raise ValueError(f"{self.name}: sample_weight must hold a number of at least 0 for each row. Got {got}.")
-        for field_name, value in ({"X": X, "Y": Y, "sample_weight": weights} | names).items():
+        by_row = {
+            "sample_weight": _as_numbers(
+                self.sample_weight, len(Y), f"{self.name}: sample_weight", "of at least 0 ", 0
+            ),
+            "times": _as_numbers(self.times, len(Y), f"{self.name}: times"),
+        }
+        for field_name, value in ({"X": X, "Y": Y} | by_row | names).items():
             object.__setattr__(self, field_name, value)
 
     def __repr__(self) -> str:
@@ -170,7 +176,7 @@ class Dataset:
         -------
         DataFrame
             Labels first, then features, in their own types; an unknown label is NaN. Features of a CSR matrix are
-            sparse columns. `from_frame` reads it again.
+            sparse columns. `from_frame` reads it again. `sample_weight` and `times` are not among the columns.
 
         Examples
         --------
@@ -493,6 +499,17 @@ def _settle_labels(part: Experience | EvaluationSet) -> None:
     # Labels of uint8 are trusted: to read them all would read a memory-mapped stream from end to end.
     if np.asarray(part.Y).dtype != np.uint8:
         object.__setattr__(part, "Y", label_values.as_indicator(part.Y))
+
+
+def _as_numbers(
+    values: npt.ArrayLike | None, n_rows: int, what: str, rule: str = "", least: float = -np.inf
+) -> npt.NDArray[np.float64] | None:
+    """Return one finite number per row, at least `least`."""
+    numbers = None if values is None else np.asarray(values, dtype=np.float64)
+    if numbers is None or (numbers.shape == (n_rows,) and (np.isfinite(numbers) & (numbers >= least)).all()):
+        return numbers
+    got = "another" if numbers.shape == (n_rows,) else f"the shape {numbers.shape}"
+    raise ValueError(f"{what} must hold a number {rule}for each row. Got {got}.")
 
 
 def _require_finite(X: Features, names: tuple[str, ...], table: str, *, keeps_missing: bool) -> None:

@@ -121,7 +121,7 @@ def _parse_column(text: str, where: str, reading: ReadingCard) -> tuple[TextColu
     if _STRING.fullmatch(kind) and name == reading.tags:
         return collect_values(name), kind
     date = _DATE.fullmatch(kind)
-    if date and reading.dates is not None:
+    if date and reading.takes_dates(name):
         return TextColumn(Column(name, is_date=True), _date_reader(unquote(date[1] or _ISO), where)), kind
     way_out = DATES if date else IGNORE
     raise FormatError(f"{where}: column {show(name)} must be numeric or nominal. Got {show(kind)}; {way_out}.")

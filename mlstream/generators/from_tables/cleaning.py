@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
@@ -31,10 +32,15 @@ def clean(dataset: Dataset, *, unlabelled: Keep = "drop", constant_features: Kee
 
     A label occurs if it is known to be present in some row. A row with a label that is unknown is not without labels.
     Features are constant if they have one value only in the rows that are kept. The arrays are those of `dataset` where
-    no column goes. Raises ValueError if no label, or no feature, is left.
+    no column goes. Raises ValueError if no label, or no feature, is left, and warns of weights, which no stream keeps.
     """
     require_choice(unlabelled, "unlabelled", ("drop", "keep"))
     require_choice(constant_features, "constant_features", ("drop", "keep"))
+    if dataset.sample_weight is not None:
+        way_out = "table.sample_weight[experience.row_ids] has those of an experience"
+        warnings.warn(
+            f"{dataset.name}: streams do not keep sample_weight, the weights of rows; {way_out}.", stacklevel=3
+        )
     labels: Mask = count_labels(dataset.Y) > 0
     labelled = has_label(dataset.Y if labels.all() else dataset.Y[:, labels])
     rows = np.flatnonzero(labelled) if unlabelled == "drop" else np.arange(dataset.n_samples)

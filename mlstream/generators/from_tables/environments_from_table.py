@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from mlstream.data.in_memory import TableLike, as_dataset
+from mlstream.data.in_memory import TableLike
 from mlstream.generators._parameters import describe_call
 from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles
-from mlstream.generators.from_tables.task_rules import TaskRule, find_tasks
+from mlstream.generators.from_tables.task_rules import TaskRule, find_tasks, read_timed
 from mlstream.streams.stream import Stream, StreamParts
 
 
@@ -37,7 +37,8 @@ def carve_environments(
         Rule that finds as many environments as there are roles. Clusters of the features have at least a tenth of an
         equal share of the rows each; where outliers prevent that, rows are scaled to unit length first.
     column : str, optional
-        Feature that the rule looks at.
+        Feature whose values are the environments ("column"), or column by which rows are sorted ("time"), as for
+        `scenario_stream`.
     evaluation_fraction : float
         Share of the rows of a training environment that is held out; of the others, all rows are.
     unlabelled : {"keep", "drop"}
@@ -64,7 +65,7 @@ def carve_environments(
     >>> [task.name for task in stream.tasks]
     ['train-0', 'unseen-0']
     """
-    given, source = dict(locals()), as_dataset(dataset)
+    given, source = dict(locals()), read_timed(dataset, by, column)
     if by not in ("features", "column", "time"):
         raise ValueError(f"by must be one of 'features', 'column', 'time'. Got {by!r} instead.")
     table, rows, drops = clean(source, unlabelled=unlabelled)

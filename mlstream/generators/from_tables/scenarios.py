@@ -10,13 +10,13 @@ import numpy as np
 
 from metrics.validation import require_choice
 from mlstream.cards.description import describe_stream
-from mlstream.data.in_memory import TableLike, as_dataset
+from mlstream.data.in_memory import TableLike
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.doubtful_tasks import warn_of_doubtful_tasks
 from mlstream.generators.from_tables.task_requirements import LabelSpaces, fit_labels, require_domain_shift
-from mlstream.generators.from_tables.task_rules import By, TaskRule, find_tasks
+from mlstream.generators.from_tables.task_rules import By, TaskRule, find_tasks, read_timed
 from mlstream.generators.schedule.experiences import chain_parts, lay_out
 from mlstream.generators.schedule.partition import Partition, make_partition
 from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan, part_sizes
@@ -100,7 +100,8 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
         Learning rows with labels of several lists: in each task they show the labels of its list only, or they are left
         out.
     column : str, optional
-        Feature whose values are the tasks ("column"), or by which rows are sorted ("time").
+        Feature whose values are the tasks ("column"), or column by which rows are sorted ("time"): numbers or dates.
+        The dates of a file are read for that alone, and are a feature only with `dates` of `load_dataset`.
     task_identity : {"always", "training", "never"}, optional
         When a learner sees the task; by default the first choice that the scenario allows.
     pretraining_fraction : float
@@ -185,7 +186,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     >>> scenario_stream(table, "class-incremental", n_tasks=2)
     Stream('toy-class-incremental': 2 experiences of 2 tasks, 42 rows, 2 features, 4 labels)
     """
-    given, source = dict(locals()), as_dataset(dataset)
+    given, source = dict(locals()), read_timed(dataset, by, column)
     rules, by, task_identity = _choose(scenario, by, task_identity)
     table, rows, drops = clean(source, unlabelled=unlabelled, constant_features=constant_features)
     fractions = tuple(rules.learning_fractions if learning_fractions is None else learning_fractions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from metrics.validation import require_choice
+from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._checks import require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.clustering import cluster_into_tasks, group_label_sets, least_rows
@@ -37,9 +39,10 @@ class TaskRule:
     where it is learnt, shows in each the labels of that task only; with "drop", it is left out.
 
     The values of `column` are tasks (cut at quantiles if it has more values than there are tasks), or it tells the
-    time, which is otherwise the order of the rows. `evaluation_fraction` of each task's rows is to be held out:
-    clusters of label sets in which no label varies so much that both its classes are held out, in expectation, are
-    merged; and clusters of the features have rows enough for one to be held out (see `cluster_features`).
+    time, which is otherwise that of the table or the order of the rows. `evaluation_fraction` of each task's rows is to
+    be held out: clusters of label sets in which no label varies so much that both its classes are held out, in
+    expectation, are merged; and clusters of the features have rows enough for one to be held out (see
+    `cluster_features`).
     """
 
     by: By
@@ -63,6 +66,12 @@ class Found(NamedTuple):
     partition: Partition
     drops: tuple[DropCard, ...] = ()  # rows that belong to no task
     remark: str = ""  # how they were found, for the card's description; often empty
+
+
+def read_timed(table: TableLike, by: str | None, column: str | None) -> Dataset:
+    """Return the table that a user means; the times of a file are read from the column by which rows are sorted."""
+    has_times = by == "time" and column is not None and isinstance(table, str | os.PathLike)
+    return as_dataset(table, **({"time": column} if has_times else {}))
 
 
 def find_tasks(table: Dataset, rows: Index, rule: TaskRule) -> Found:
@@ -154,7 +163,9 @@ def _find_by_features(table: Dataset, rows: Index, rule: TaskRule) -> Found:
 
 
 def _find_by_time(table: Dataset, rows: Index, rule: TaskRule) -> Found:
-    if rule.column is not None:
+    if table.times is not None and rule.column in {None, table.reading and table.reading.time}:
+        rows = rows[np.argsort(table.times[rows], kind="stable")]
+    elif rule.column is not None:
         rows = rows[np.argsort(_read_column(table, rows, rule), kind="stable")]
     return _group_by_features(table, np.array_split(rows, rule.n_tasks))
 

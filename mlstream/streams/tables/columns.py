@@ -21,12 +21,14 @@ from mlstream._support.content import FormatError, show
 from mlstream._support.files import did_you_mean
 from mlstream._support.memory import require_memory
 from mlstream._support.reading import ReadingOptions
+from mlstream._support.validation_errors import describe_error
 from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.label_values import Indicator
 from mlstream.streams.tables._growing_arrays import Cells, GrowingTable
 from mlstream.streams.tables._joined_features import join_columns
 from mlstream.streams.tables.label_columns import gather_labels
+from mlstream.streams.tables.labels import find_names
 from mlstream.streams.tables.missing_values import fill_means, mark_missing
 from mlstream.streams.tables.table import Column, Table, peek, take_columns
 from mlstream.streams.tables.text_columns import CATEGORIES, IGNORE, NUMBER_RULE
@@ -50,6 +52,7 @@ class Parted(NamedTuple):
     feature_names: tuple[str, ...]
     label_names: tuple[str, ...]
     sample_weight: npt.NDArray[np.float64] | None
+    times: npt.NDArray[np.float64] | None
     reading: ReadingCard | None
     """How the table was read, with the number of rows left out; None where all options had their defaults."""
 
@@ -63,6 +66,9 @@ def make_reading(**options: Unpack[ReadingOptions]) -> ReadingCard:
         )
     if isinstance(options.get("ignore"), str):
         raise TypeError(f"ignore must be a list of names. Got {options['ignore']!r} instead.")
+    if options.get("time") in options.get("ignore", ()):
+        way_out = "dates there are no feature unless dates= or --dates is given"
+        raise ValueError(f"ignore must not name the column of times. Got {options['time']!r}; {way_out}.")
     separator = options.get("separator")
     if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
         raise ValueError(
@@ -71,9 +77,7 @@ def make_reading(**options: Unpack[ReadingOptions]) -> ReadingCard:
     try:
         return ReadingCard.model_validate(options)
     except ValidationError as error:
-        first = error.errors()[0]
-        rule = first["msg"].removeprefix("Input should be ").replace("'", "").replace(" or ", ", ")
-        raise ValueError(f"{first['loc'][0]} must be one of {rule}. Got {first['input']!r} instead.") from None
+        raise ValueError(describe_error(error)) from None
 
 
 def part(
@@ -94,19 +98,24 @@ def part(
     `reading` says what becomes of them.
     """
     first, tables = peek([tables] if isinstance(tables, Table) else tables)
-    features = np.setdiff1d(np.arange(len(first.columns)), labels).tolist()
+    time = [] if reading.time is None else find_names(first, [reading.time], "time= or --column")
+    # Dates that only order rows are no feature.
+    others = [place for place in time if first.columns[place].is_date and reading.dates is None]
+    features = np.setdiff1d(np.arange(len(first.columns)), [*labels, *others]).tolist()
     columns = [first.columns[index] for index in features]
     _require_declared(first, columns, reading)
     names = [_feature_names(column, reading) for column in columns]
     X = GrowingTable(sum(map(len, names)), sparse_below=SPARSE_BELOW)
     Y = gather_labels(first, labels, reading, wanted)
-    n_rows, weights, is_weighted = 0, [np.empty(0)], False
+    n_rows, weights, times, is_weighted = 0, [np.empty(0)], [np.empty(0)], False
     for table in tables:
         n_rows += len(table.lines)
         # Few bytes of a sparse file may stand for many labels.
         require_memory(n_rows * len(labels), f"the labels of {first.path}", FormatError)
-        taken = _settle_missing(table, features, reading)
+        taken = _settle_missing(table, [*features, *others], reading)
         if len(taken.lines):
+            require_complete(taken, time, "; missing= or --missing drop leaves its row out")
+            times.append(_to_dense(take_columns(taken.cells, time)).ravel())
             X.extend(_read_features(taken, features, reading))
             Y.extend(taken)
             weights.append(np.ones(len(taken.lines)) if taken.weights is None else taken.weights)
@@ -118,7 +127,7 @@ def part(
             rule, got = "missing= or --missing drop must leave at least one row", "a missing value in every row"
         raise FormatError(f"{first.path}{':' * bool(n_rows)} {rule}. Got {got}.")
     cells = X.take()
-    _warn_of_keys(cells, names, columns, first.path)
+    _warn_of_keys(cells, names, columns, first.path, reading.time)
     filled, feature_names = _fill(cells, names, columns, first.path, reading)
     counted = reading.model_copy(update={"n_dropped": n_rows - n_taken if reading.missing == "drop" else None})
     indicator, label_names = Y.take()
@@ -128,17 +137,20 @@ def part(
         feature_names,
         label_names,
         np.concatenate(weights) if is_weighted else None,
+        np.concatenate(times) if time else None,
         None if counted == BY_DEFAULT else counted,
     )
 
 
-def _warn_of_keys(X: Cells, names: Sequence[tuple[str, ...]], columns: Sequence[Column], path: Path) -> None:
+def _warn_of_keys(
+    X: Cells, names: Sequence[tuple[str, ...]], columns: Sequence[Column], path: Path, time: str | None
+) -> None:
     """Warn of columns that tell rows apart rather than describe them: running numbers, and words of one row each."""
     n_rows = X.shape[0]
     starts = np.cumsum([0, *map(len, names)])
     for place, column in enumerate(columns):
         # pandas calls the index of its rows so.
-        if n_rows < _MIN_KEYS and column.name != "Unnamed: 0":
+        if column.name == time or (n_rows < _MIN_KEYS and column.name != "Unnamed: 0"):
             continue
         if len(names[place]) == 1 and not sparse.issparse(X) and _runs(X[:, starts[place]]):
             got = "consecutive whole numbers, as row numbers and keys are"
@@ -256,6 +268,10 @@ def _blocks(table: Table, features: Sequence[int], reading: ReadingCard) -> Iter
         yield _to_parts(block) if what == "parts" else block
 
 
+def _to_dense(cells: Cells) -> npt.NDArray[np.float64]:
+    return cells.toarray() if sparse.issparse(cells) else cells
+
+
 def _to_codes(cells: Cells, columns: Sequence[Column]) -> Cells:
     """Replace numbers that are values of a nominal column by the places of these values."""
     if all(column.is_coded for column in columns):
@@ -271,7 +287,7 @@ def _to_codes(cells: Cells, columns: Sequence[Column]) -> Cells:
 
 def _to_parts(seconds: Cells) -> Cells:
     """Take dates apart, each column into the features of `_PARTS`."""
-    dense = seconds.toarray() if sparse.issparse(seconds) else seconds
+    dense = _to_dense(seconds)
     known = ~np.isnan(dense)
     times = np.floor(np.where(known, dense, 0)).astype(np.int64).astype("datetime64[s]")
     days, months, years = (times.astype(f"datetime64[{unit}]") for unit in "DMY")
@@ -291,7 +307,7 @@ def _to_parts(seconds: Cells) -> Cells:
 
 
 def _one_hot(codes: Cells, n_values: Sequence[int]) -> Cells:
-    dense = codes.toarray() if sparse.issparse(codes) else codes
+    dense = _to_dense(codes)
     first_places = np.concatenate([[0], np.cumsum(n_values)[:-1]])
     missing = np.isnan(dense)
     # The 1 of each code stands at its own place, after the places of the columns before.

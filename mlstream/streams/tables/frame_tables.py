@@ -137,7 +137,7 @@ def _read_times(
     if values.dtype.kind == "m":
         rule = "must hold numbers or words. Got spans of time; write them as numbers, such as seconds"
         raise FormatError(f"{path}: column {show(name)} {rule}, or {IGNORE}.")
-    if reading.dates is None:
+    if not reading.takes_dates(name):
         raise FormatError(f"{path}: column {show(name)} must hold numbers or words. Got dates or times; {DATES}.")
     seconds = values.astype("datetime64[us]").astype(np.int64) / 1e6
     return Column(name, is_date=True), np.where(np.isnat(values), np.nan, seconds)

@@ -65,7 +65,7 @@ def choose_labels(
     if tags is not None:
         if rule is not None and not isinstance(rule, tuple):
             raise ValueError(f"labels must be names of tags, or None for all of them, with tags=. Got {rule!r}.")
-        return LabelColumns(_find_names(table, [tags], "tags= or --tags"), {})
+        return LabelColumns(find_names(table, [tags], "tags= or --tags"), {})
     chosen = _find_rule(table, card) if rule is None else _apply(table, rule)
     if not 0 < len(chosen.indices) < len(table.columns):
         raise FormatError(
@@ -77,9 +77,9 @@ def choose_labels(
 
 def _find_rule(table: Table, card: StreamCard | None) -> LabelColumns:
     if card is not None:
-        return LabelColumns(_find_names(table, card.label_names), card.label_parents)
+        return LabelColumns(find_names(table, card.label_names), card.label_parents)
     if table.label_names:
-        return LabelColumns(_find_names(table, table.label_names), {})
+        return LabelColumns(find_names(table, table.label_names), {})
     options, xml = _MEKA.search(table.relation.partition(":")[2]), _find_xml(table.path)
     titled = int(options.group(1)) if options else None
     if xml.is_file():
@@ -129,7 +129,7 @@ def _apply(table: Table, rule: int | tuple[str, ...] | str) -> LabelColumns:
         _require_number(table, rule, len(table.columns))
         return LabelColumns(list(_cut(range(len(table.columns)), rule)), {})
     if isinstance(rule, tuple):
-        return LabelColumns(_find_names(table, rule), {})
+        return LabelColumns(find_names(table, rule), {})
     names, parents = read_labels(Path(rule))
     known, there = set(table.names), table.file_names or table.names
     unknown = next((name for name in names if name not in known.union(there)), None)
@@ -138,7 +138,7 @@ def _apply(table: Table, rule: int | tuple[str, ...] | str) -> LabelColumns:
         raise FormatError(f"{rule} must name columns of {table.path.name}. Got {got}")
     # MULAN numbers labels by their columns, whatever the order of its file.
     parents = {name: parent for name, parent in parents.items() if known.issuperset((name, parent))}
-    return LabelColumns(sorted(_find_names(table, [name for name in names if name in known])), parents)
+    return LabelColumns(sorted(find_names(table, [name for name in names if name in known])), parents)
 
 
 def _require_number(table: Table, n_labels: int, width: int) -> None:
@@ -159,7 +159,8 @@ def _count_titled(table: Table, n_labels: int) -> list[int]:
     return [places[name] for name in _cut(table.file_names or table.names, n_labels) if name in places]
 
 
-def _find_names(table: Table, names: Sequence[str], what: str = "labels") -> list[int]:
+def find_names(table: Table, names: Sequence[str], what: str = "labels") -> list[int]:
+    """Return the places of columns; raise FormatError if one is not there or named twice."""
     places = {name: index for index, name in enumerate(table.names)}
     unknown = [name for name in names if name not in places]
     if unknown or len(set(names)) < len(names):

@@ -100,7 +100,7 @@ class Words:
         truth = find_truth(texts, _TRUTH)
         if truth is not None:
             return TextColumn(Column(self._name), truth.get)
-        if self._reading.dates is not None and all(map(_DATE.fullmatch, texts)):
+        if self._reading.takes_dates(self._name) and all(map(_DATE.fullmatch, texts)):
             return TextColumn(Column(self._name, is_date=True), to_seconds)
         self._require_words()
         return code_values(Column(self._name, tuple(texts), first_word=self._first))

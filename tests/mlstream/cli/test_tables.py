@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlstream import load_dataset
 from mlstream.formats import load
 from mlstream.streams.card_model import ReadingCard, load_card
 from tests.loops import check_all
@@ -160,6 +161,33 @@ def test_options_are_on_the_card_and_the_card_makes_the_stream_again(tmp_path: P
         assert (folder / "a.npz").read_bytes() == (folder / "b.npz").read_bytes()
 
     check_all(READ, check)
+
+
+def test_dates_sort_the_rows_of_a_scenario_and_the_card_makes_it_again(tmp_path: Path) -> None:
+    table, days = tmp_path / "toy.csv", np.random.default_rng(0).permutation(28) + 1
+    lines = [f"P-{row},2026-02-{day:02d},{row % 3},{row % 2},1" for row, day in enumerate(days)]
+    table.write_text("\n".join(["id,when,x,a,b", *lines]), encoding="utf-8")
+    options = ("--labels=-2", "--ignore", "id", "--by", "time", "--column", "when", "--tasks", 2, "--visits", 1)
+    stream = make("scenario", table, "task-based", *options, output=tmp_path / "a.npz")
+    held_out = [part.row_ids for part in stream.evaluation_sets]
+    rows = [np.concatenate([part.row_ids, others]) for part, others in zip(stream, held_out, strict=True)]
+    assert [sorted(days[part]) for part in rows] == [list(range(1, 15)), list(range(15, 29))]
+    assert stream.card.feature_names == ["x"]
+    (tmp_path / "card.json").write_text(stream.card.model_dump_json(), encoding="utf-8")
+    make("regenerate", tmp_path / "card.json", "--table", table, output=tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_weights_of_rows_are_a_warning_whose_way_out_has_them(tmp_path: Path) -> None:
+    header = "@relation 'r: -C 2'\n@attribute k {0,1}\n@attribute l {0,1}\n@attribute x numeric\n@data\n"
+    path = tmp_path / "toy.arff"
+    path.write_text(header + rows("{k},{l},{x},{{{n}}}"), encoding="utf-8")
+    with pytest.warns(UserWarning, match=r"toy: streams do not keep sample_weight") as caught:
+        stream = make("generate", path, "--tasks", 1, output=tmp_path / "a.npz")
+    assert "table.sample_weight[experience.row_ids]" in str(caught[0].message)
+    experience, table = stream.experiences[0], load_dataset(path)
+    assert table.sample_weight is not None
+    assert (table.sample_weight[experience.row_ids] == experience.X[:, 0] * 2).all()
 
 
 @pytest.mark.parametrize("command", ["generate", "suggest-tasks"])

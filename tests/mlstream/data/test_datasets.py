@@ -116,7 +116,9 @@ def test_a_real_file_with_a_column_of_paths_has_its_tree_and_no_other_labels(sha
     # One path from a root to a leaf, three nodes long, in every row; 8 of the 96 nodes are roots.
     assert (table.Y.sum(axis=1) == 3).all()
     assert len(table.label_parents) == 96 - 8
-    with pytest.raises(ValueError, match=r"labels must be None for .*, whose labels are its tree of classes. Got -1"):
+    with pytest.raises(
+        ValueError, match=r"labels .* must be left out for a table whose labels are its tree of classes. Got -1"
+    ):
         load_dataset(path, -1)
 
 

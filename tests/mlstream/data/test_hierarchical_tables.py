@@ -32,6 +32,17 @@ def test_paths_become_labels_with_everything_above(tmp_path):
     assert (table.name, table.source) == ("toy", str(path))
 
 
+def test_columns_are_left_out_but_not_the_classes(tmp_path):
+    path = write(tmp_path / "toy.arff", HEADER.replace("{u,v}", "string") + TREE + ROWS)
+    table = load_dataset(path, ignore=["y z"])
+    assert (table.feature_names, table.reading.ignore) == (("x",), ("y z",))
+    with pytest.raises(ValueError, match=r"ignore= or --ignore must not name the classes of .* Got 'class'"):
+        load_dataset(path, ignore=["class"])
+    for options in ({"tags": "class"}, {"classes": True}, {"present": "a"}):
+        with pytest.raises(ValueError, match=f"{next(iter(options))} .* must be left out for a table whose labels"):
+            load_dataset(path, **options)
+
+
 def test_packed_files_and_other_line_ends_are_the_same_table(tmp_path):
     plain, packed = tmp_path / "toy.arff", tmp_path / "toy.arff.gz"
     content = (HEADER + TREE + ROWS).replace("\n", "\r\n").encode()
@@ -89,7 +100,9 @@ def test_errors_say_file_and_line(tmp_path):
 
 def test_labels_cannot_be_chosen_where_the_tree_says_them(tmp_path):
     path = write(tmp_path / "toy.arff", HEADER + TREE + ROWS)
-    with pytest.raises(ValueError, match=r"labels must be None for .*, whose labels are its tree of classes. Got 2"):
+    with pytest.raises(
+        ValueError, match=r"labels .* must be left out for a table whose labels are its tree of classes. Got 2"
+    ):
         load_dataset(path, labels=2)
 
 

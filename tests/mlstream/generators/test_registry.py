@@ -1,5 +1,6 @@
 """Every generator's card makes its stream again."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -30,6 +31,7 @@ from mlstream.generators import (
     stand_in_stream,
     task_stream,
 )
+from mlstream.generators.registry import FROM_TABLES
 from mlstream.streams.card_model import GeneratorCard, StreamCard
 from tests.loops import check_all
 from tests.mlstream.generators.tables import make_table
@@ -74,6 +76,16 @@ MAKERS = {
 }
 # Streams are not changed by those who read them, so that one of each is enough for all tests.
 STREAMS = {name: cache(make) for name, make in MAKERS.items()}
+
+
+def test_generators_from_tables_warn_that_weights_are_not_kept(monkeypatch):
+    monkeypatch.setitem(globals(), "TABLE", replace(TABLE, sample_weight=np.linspace(0, 2, 90)))
+
+    def check(name):
+        with pytest.warns(UserWarning, match=r"table: streams do not keep sample_weight, the weights of rows"):
+            MAKERS[name]()
+
+    check_all(FROM_TABLES, check)
 
 
 def test_every_generator_is_here():

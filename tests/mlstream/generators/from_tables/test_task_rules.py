@@ -3,11 +3,14 @@
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from mlstream import Dataset, load_dataset
+from mlstream.generators import carve_environments, scenario_stream
 from mlstream.generators.from_tables.task_rules import TaskRule, find_tasks
 from tests.loops import check_all
 from tests.mlstream.generators.tables import make_table, tables
@@ -82,6 +85,70 @@ def test_time_is_the_order_of_rows_or_a_column():
     by_column = find_tasks(table, np.arange(7), TaskRule("time", 2, column="x1")).partition.members
     assert [part.tolist() for part in by_order] == [[0, 1, 2, 3], [4, 5, 6]]
     assert [part.tolist() for part in by_column] == [[6, 5, 4, 3], [2, 1, 0]]
+
+
+DAYS = RNG.permutation(28) + 1
+DATES = [f"2026-02-{day:02d}" for day in DAYS]
+CELLS = [f"{date},{row % 5},{row % 2},{row // 2 % 2}" for row, date in enumerate(DATES)]
+HEADER = (
+    "@relation 'toy: -C -2'\n@attribute when date yyyy-MM-dd\n@attribute x numeric\n@attribute a {0,1}\n"
+    "@attribute b {0,1}\n@data\n"
+)
+
+
+@pytest.fixture
+def dated(tmp_path):
+    """The same table in several formats, by the names of the files."""
+    (tmp_path / "toy.arff").write_text("\n".join([HEADER, *CELLS]), encoding="utf-8")
+    (tmp_path / "toy.csv").write_text("\n".join(["when,x,a,b", *CELLS]), encoding="utf-8")
+    frame = pd.read_csv(tmp_path / "toy.csv", parse_dates=["when"])
+    frame.to_parquet(tmp_path / "toy.parquet")
+    return tmp_path
+
+
+def test_dates_of_a_file_sort_rows_and_are_a_feature_on_request_only(dated):
+    expected = [part.tolist() for part in np.array_split(np.argsort(DAYS), 4)]
+    rule = TaskRule("time", 4, column="when")
+
+    def check(case):
+        suffix, dates, names = case
+        options = {"time": "when", "dates": dates}
+        if suffix == "frame":
+            frame = pd.read_parquet(dated / "toy.parquet")
+            table = Dataset.from_frame(frame, ["a", "b"], **options)
+        else:
+            table = load_dataset(dated / f"toy.{suffix}", -2, **options)
+        assert table.feature_names == names
+        members = find_tasks(table, np.arange(28), rule).partition.members
+        assert [part.tolist() for part in members] == expected
+
+    parts = tuple(f"when.{part}" for part in ("year", "month", "day", "weekday", "hour", "minute", "second"))
+    kinds = ((None, ("x",)), ("epoch", ("when", "x")), ("parts", (*parts, "x")))
+    check_all([(suffix, *kind) for suffix in ("arff", "csv", "parquet", "frame") for kind in kinds], check)
+
+
+def test_generators_read_the_dates_of_a_path_by_themselves(dated):
+    order = np.argsort(DAYS)
+    options = {"by": "time", "column": "when", "unlabelled": "keep"}
+    stream = scenario_stream(dated / "toy.arff", "task-based", n_tasks=2, **options)
+    carved = carve_environments(str(dated / "toy.arff"), ("train", "unseen"), **options)
+    for one in (stream, carved):
+        assert set(one.experiences[0].row_ids.tolist()) < set(order[:14].tolist())
+        assert one.card.feature_names == ["x"]
+        assert one.card.source.reading.time == "when"
+
+
+def test_times_must_be_there_in_every_row_and_the_column_too(dated):
+    path = dated / "toy.csv"
+    with pytest.raises(ValueError, match=r"time= or --column must be columns.* Got 'wen'.*did you mean 'when'"):
+        load_dataset(path, -2, time="wen")
+    with pytest.raises(ValueError, match=r"ignore must not name the column of times. Got 'when'; dates there are no"):
+        load_dataset(path, -2, time="when", ignore=["when"])
+    path.write_text(path.read_text(encoding="utf-8").replace(DATES[3], ""), encoding="utf-8")
+    for missing in ("mean", "keep"):
+        with pytest.raises(ValueError, match=r"line 5: column 'when' must have a value.*--missing drop leaves its row"):
+            load_dataset(path, -2, time="when", missing=missing)
+    assert load_dataset(path, -2, time="when", missing="drop").n_samples == 27
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])

@@ -117,8 +117,14 @@ DEFECTS: dict[str, tuple[str, str]] = {
     "not ARFF": ("a,b\n1,2\n", "x.arff, line 1: a line of an ARFF header must start with.* Got 'a,b'."),
     "no name": ("@attribute {0,1}\n@data\n", "line 1: @attribute must be followed by a name and a type."),
     "open quote in a name": ("@attribute 'a numeric\n@data\n", "line 1: @attribute must be followed by a name"),
-    "text column": ("@attribute t string\n@data\n", "line 1: column 't' must be numeric or nominal. Got 'string'; ignore= or"),
-    "date column": ('@attribute t date "yyyy"\n@data\n', "column 't' must be numeric or nominal. Got 'date \"yyyy\"'; dates= or"),
+    "text column": (
+        "@attribute t string\n@data\n",
+        "line 1: column 't' must be numeric or nominal. Got 'string'; ignore= or",
+    ),
+    "date column": (
+        '@attribute t date "yyyy"\n@data\n',
+        "column 't' must be numeric or nominal. Got 'date \"yyyy\"'; dates= or",
+    ),
     "hierarchical column": ("@attribute t hierarchical 1,1/2\n@data\n", "column 't' must be numeric or nominal."),
     "no type": ("@attribute t\n@data\n", "line 1: column 't' must be numeric or nominal. Got ''; ignore= or"),
     "same name": (

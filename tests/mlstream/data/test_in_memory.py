@@ -129,7 +129,11 @@ def test_a_frame_that_cannot_be_read_is_refused_in_one_line():
     check_all(
         product(
             [
-                ({"a": [1], "k": [1]}, ["z"], "labels must be columns, each named once. Got 'z', which is not a column"),
+                (
+                    {"a": [1], "k": [1]},
+                    ["z"],
+                    "labels must be columns, each named once. Got 'z', which is not a column",
+                ),
                 ({"a": [1], "k": [1]}, "k", "labels must be a number of columns, a list of names"),
                 ({"a": [1], "k": [1]}, None, "labels must name the label columns of a frame, as in Dataset.from_frame"),
                 ({"a": [1], "k": [1]}, ["a", "k"], "features the others. Got 2 labels"),

@@ -125,8 +125,14 @@ def test_scikit_learn_fills_and_marks_alike() -> None:
             r"x.arff, line 10: column 'a' must have a value in every row; labels only may be unknown. Got a missing "
             r"value; missing= or --missing \(drop, mean, indicator or keep\) reads it",
         ),
-        (make_reading(missing="mean"), "x.arff: column 'a' must have a value in some row for missing= or --missing mean"),
-        (make_reading(missing="drop"), "x.arff: missing= or --missing drop must leave at least one row. Got a missing value"),
+        (
+            make_reading(missing="mean"),
+            "x.arff: column 'a' must have a value in some row for missing= or --missing mean",
+        ),
+        (
+            make_reading(missing="drop"),
+            "x.arff: missing= or --missing drop must leave at least one row. Got a missing value",
+        ),
     ],
 )
 def test_columns_that_cannot_be_read_so_are_one_error(reading: ReadingCard, message: str) -> None:

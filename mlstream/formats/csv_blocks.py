@@ -6,6 +6,7 @@ values, and may hold line breaks.
 
 from __future__ import annotations
 
+import codecs
 import csv
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
@@ -61,6 +62,10 @@ class CsvBlock:
         """The line where each row ends."""
         rows = self._reader()
         return self._first_line - 1 + np.array([rows.line_num for row in rows if row], np.int64)
+
+    def find_blank(self) -> npt.NDArray[np.bool_]:
+        """Tell which rows hold nothing, not even a word for a missing value, in any column."""
+        return np.array([not any(map(str.strip, row)) for row in self._reader() if row], dtype=bool)
 
     def read(
         self, places: Collection[int], texts: Collection[int] = ()
@@ -131,11 +136,13 @@ class CsvBlock:
         from pyarrow import csv as arrow_csv
 
         kinds = dict.fromkeys(texts, pa.dictionary(pa.int32(), pa.utf8())) | dict.fromkeys(numbers, pa.float64())
+        # pyarrow takes off a byte order mark, which is part of a cell here.
+        content = (codecs.BOM_UTF8 if self._content.startswith(codecs.BOM_UTF8) else b"") + self._content
         found = arrow_csv.read_csv(
-            pa.BufferReader(self._content),
+            pa.BufferReader(content),
             arrow_csv.ReadOptions(
                 column_names=[str(place) for place in range(self._header.width)],
-                block_size=len(self._content) + 1,
+                block_size=len(content) + 1,
                 use_threads=False,
             ),
             arrow_csv.ParseOptions(delimiter=self._header.separator, newlines_in_values=True),

@@ -59,7 +59,8 @@ def read_csv(
         cells = reader.read(block)
         table = replace(head, cells=cells, lines=block.lines)
         # One column shows whether it is worth to look at all.
-        is_empty = np.isnan(cells).all(axis=1) if np.isnan(cells[:, 0]).any() else np.zeros(0, dtype=bool)
+        is_missing = np.isnan(cells[:, 0]).any() and np.isnan(cells).all(axis=1).any()
+        is_empty = block.find_blank() if is_missing else np.zeros(0, dtype=np.bool_)
         n_empty += int(is_empty.sum())
         yield table.take(np.flatnonzero(~is_empty)) if is_empty.any() else table
     if n_empty:
@@ -93,7 +94,7 @@ class _BlockReader:
     def __init__(self, header: CsvHeader, columns: Mapping[int, TextColumn]) -> None:
         self._header, self._columns = header, columns
         self._texts = [place for place, column in columns.items() if column.read is not to_number]
-        self._next_index: float | None = None
+        self._next_index = 0.0
 
     def read(self, block: CsvBlock) -> npt.NDArray[np.float64]:
         """Read the columns that are kept."""
@@ -130,13 +131,16 @@ class _BlockReader:
         if isinstance(cells, Texts):
             texts = np.array([*cells.values, ""], dtype=object)[cells.codes]
             cells = np.array([to_number(text) for text in texts], dtype=np.float64)
-        if self._next_index is None:
-            self._next_index = 1.0 if len(cells) and cells[0] == 1 else 0.0
+        if not self._next_index and len(cells) and cells[0] == 1:
+            self._next_index = 1.0
         expected = self._next_index + np.arange(len(cells))
         wrong = np.flatnonzero(cells != expected)
         if len(wrong):
             rule = "the first column must have a name, unless it counts the rows from 0 or 1, as pandas and R write"
-            got = f"Got another value in the row of {expected[wrong[0]]:g}; ignore=[''] or --ignore '' leaves it out"
+            index = block.find_texts([0], [0])[0]
+            code = index.codes[wrong[0]]
+            found = index.values[code] if code >= 0 else ""
+            got = f"Got {show(found)} for row {expected[wrong[0]]:g}; ignore=[''] or --ignore '' leaves it out"
             raise FormatError(f"{at(block.path, block.lines[wrong[0]])}: {rule}. {got}.")
         self._next_index += len(cells)
 

@@ -15,14 +15,18 @@ from scipy import sparse
 
 from mlstream._support.content import FormatError, at, require_room, show
 from mlstream.formats.lines import Lines, Readable
+from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.labels import PlainRule
 from mlstream.streams.tables.table import Column, Table
+from mlstream.streams.tables.text_columns import EXACT_RULE, is_rounded
 
 _NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
 _LABEL = r"[+-]?[0-9]{1,7}(?:\.0*+)?"
 # Features are numbered by up to seven digits, which bounds the width that a few bytes can claim.
 _ROW = re.compile(rf"({_LABEL}(?:,{_LABEL})*+)?((?:[ \t]+[0-9]{{1,7}}:{_NUMBER})*+)\s*(?:#.*)?")
 _HEADER = re.compile(r"\s*([0-9]{1,10})[ \t]+([0-9]{1,7})[ \t]+([0-9]{1,7})\s*")
+_LONG = re.compile(r"[0-9]{16}")
 # While a piece is read, its labels are dense.
 _PIECE_CELLS = 4 * 2**20
 
@@ -40,19 +44,23 @@ class _Rows(NamedTuple):
     """Numbers of rows, features and labels."""
     n_bytes: int
     """Size of the file."""
+    rounded: dict[int, tuple[int, str]]
+    """By index: the line of a whole number that a float may round, and its text."""
 
 
-def read_libsvm(source: Readable, path: Path, rule: PlainRule = None, n_features: int | None = None) -> Iterator[Table]:
+def read_libsvm(
+    source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT, rule: PlainRule = None
+) -> Iterator[Table]:
     """Read a LIBSVM file in tables of some rows, one after the other; features come first, then labels.
 
     Where the first line states numbers of rows, features and labels, these are the widths, and numbers begin with 0.
-    Else X is as wide as `n_features` or the greatest index says, and features are numbered from 0 if any index is 0,
-    else from 1; labels are those that occur, or that `rule` names, or as many as it counts. Rows that are labelled -1
-    and 1 have one label. Raises FormatError, with the line, if a row is anything else than labels and ``index:value``,
-    a number is beyond the width, or no label occurs.
+    Else X is as wide as `n_features` of `reading` or the greatest index says, and features are numbered from 0 if any
+    index is 0, else from 1; labels are those that occur, or that `rule` names, or as many as it counts. Rows that are
+    labelled -1 and 1 have one label. Raises FormatError, with the line, if a row is anything else than labels and
+    ``index:value``, a number is beyond the width, or no label occurs.
     """
     rows = _read_rows(Lines(source, path))
-    X, (Y, label_names) = _take_features(rows, n_features, path), _take_labels(rows, rule, path)
+    X, (Y, label_names) = _take_features(rows, reading, path), _take_labels(rows, rule, path)
     names = tuple(f"f{place}" for place in range(X.shape[1]))
     # A label may be called like a feature.
     columns = tuple(map(Column, (*names, *label_names)))
@@ -66,14 +74,15 @@ def read_libsvm(source: Readable, path: Path, rule: PlainRule = None, n_features
 
 def _read_rows(lines: Lines) -> _Rows:
     header, n_bytes = None, 0
-    rows = _Rows(array("q"), array("q", [0]), array("d"), array("q", [0]), array("q"), None, 0)
+    rows = _Rows(array("q"), array("q", [0]), array("d"), array("q", [0]), array("q"), None, 0, {})
     for number, line in enumerate(lines.head(), 1):
         n_bytes += len(line)
         if number == 1 and (stated := _HEADER.fullmatch(line)):
             header = int(stated[1]), int(stated[2]), int(stated[3])
             continue
-        # A blank line is a row without anything where rows are counted.
-        if (not line.strip() and (header is None or len(rows.lines) == header[0])) or line.lstrip().startswith("#"):
+        # Scikit-learn writes a row without anything as a blank; where rows are counted, it may be an empty line.
+        is_empty = not line if header is None else not line.strip() and len(rows.lines) == header[0]
+        if is_empty or line.lstrip().startswith("#"):
             continue
         match = _ROW.fullmatch(line)
         if match is None:
@@ -82,7 +91,11 @@ def _read_rows(lines: Lines) -> _Rows:
             )
         if match[1]:
             rows.labels.extend(int(float(label)) for label in match[1].split(","))
-        rows.cells.extend(map(float, match[2].replace(":", " ").split()))
+        cells = match[2].replace(":", " ").split()
+        if _LONG.search(match[2]):
+            pairs = zip(map(int, cells[::2]), cells[1::2], strict=True)
+            rows.rounded.update({index: (number, text) for index, text in pairs if is_rounded(text)})
+        rows.cells.extend(map(float, cells))
         rows.label_ends.append(len(rows.labels))
         rows.cell_ends.append(len(rows.cells) // 2)
         rows.lines.append(number)
@@ -92,22 +105,26 @@ def _read_rows(lines: Lines) -> _Rows:
     return rows._replace(header=header, n_bytes=n_bytes)
 
 
-def _take_features(rows: _Rows, n_features: int | None, path: Path) -> sparse.csr_array:
+def _take_features(rows: _Rows, reading: ReadingCard, path: Path) -> sparse.csr_array:
     cells, ends = np.array(rows.cells), np.array(rows.cell_ends)
     values, indices = cells[1::2].copy(), cells[::2].astype(np.int64)
-    if not np.isfinite(values).all():
-        raise FormatError(f"{path} must hold finite numbers. Got another.")
-    width = n_features if rows.header is None else rows.header[1]
-    if rows.header is None and indices.min(initial=1):
-        indices -= 1
+    _require(rows, np.flatnonzero(~np.isfinite(values)), ends, path, "values must be finite numbers", values)
+    width = reading.n_features if rows.header is None else rows.header[1]
+    first = int(rows.header is None and indices.min(initial=1) > 0)
+    indices -= first
+    for index, (line, text) in rows.rounded.items():
+        if (name := f"f{index - first}") not in reading.ignore:
+            raise FormatError(f"{at(path, line)}: column {show(name)} {EXACT_RULE}. Got {text}.")
     width = int(indices.max(initial=0)) + 1 if width is None else width
     X = sparse.csr_array((values, indices, ends), shape=(len(rows.lines), max(width, int(indices.max(initial=0)) + 1)))
     X.sort_indices()
-    _require(rows, np.flatnonzero(indices >= width), ends, path, f"there must be {width} features")
+    rule = f"indices must be {first} to {width - 1 + first}, as {_stating(rows, 'n_features= or --n-features')} says"
+    _require(rows, np.flatnonzero(indices >= width), ends, path, rule, indices + first)
     repeated = np.flatnonzero(np.diff(X.indices, prepend=-1) == 0)
     starts = np.zeros(len(indices) + 1, dtype=bool)
     starts[ends] = True
-    _require(rows, repeated[~starts[repeated]], ends, path, "an index must occur once in a row")
+    rule = "an index must occur once in a row"
+    _require(rows, repeated[~starts[repeated]], ends, path, rule, X.indices + first)
     return X
 
 
@@ -123,7 +140,8 @@ def _take_labels(rows: _Rows, rule: PlainRule, path: Path) -> tuple[sparse.csr_a
     if isinstance(rule, tuple) and len(others):
         warnings.warn(f"{path}: {len(others)} labels that labels= does not name were left out.", stacklevel=3)
     elif others.tolist() != [-1]:
-        _require(rows, np.flatnonzero(~is_known), ends, path, f"labels must be {numbers[0]} to {numbers[-1]}")
+        rule = f"labels must be {numbers[0]} to {numbers[-1]}, as {_stating(rows, 'labels= or --labels')} says"
+        _require(rows, np.flatnonzero(~is_known), ends, path, rule, labels)
     owners = np.repeat(np.arange(len(rows.lines)), np.diff(ends))
     pairs = owners[is_known], places[is_known]
     Y = sparse.csr_array((np.ones(len(pairs[0])), pairs), shape=(n_rows, n_labels))
@@ -151,12 +169,24 @@ def _name_labels(rows: _Rows, rule: PlainRule, path: Path, found: npt.NDArray[np
         is_binary = found.tolist() == [-1, 1] and len(rows.labels) == len(rows.lines)
         numbers = [1] if is_binary else found.tolist()
     if not numbers or numbers[0] < 0:
-        raise FormatError(f"{path} must have at least one label, numbered from 0 on. Got {len(numbers)} labels.")
+        got = f"label {numbers[0]}" if numbers else "no label"
+        raise FormatError(f"{path} must have at least one label, numbered from 0 on, or -1 and 1. Got {got}.")
     return numbers
 
 
-def _require(rows: _Rows, wrong: npt.NDArray[np.intp], ends: npt.NDArray[np.int64], path: Path, rule: str) -> None:
+def _stating(rows: _Rows, option: str) -> str:
+    return option if rows.header is None else "its first line"
+
+
+def _require(
+    rows: _Rows,
+    wrong: npt.NDArray[np.intp],
+    ends: npt.NDArray[np.int64],
+    path: Path,
+    rule: str,
+    numbers: npt.NDArray[np.number],
+) -> None:
     """Raise an error, with the line, if there is a wrong pair or label; `ends` are those of the rows."""
     if len(wrong):
         row = int(np.searchsorted(ends, wrong[0], side="right")) - 1
-        raise FormatError(f"{at(path, rows.lines[row])}: {rule}. Got another.")
+        raise FormatError(f"{at(path, rows.lines[row])}: {rule}. Got {numbers[wrong[0]]}.")

@@ -87,7 +87,7 @@ def read_tables(
 
         return read_parquet(source, path, reading)
     if kind == "libsvm":
-        return leave_out(read_libsvm(source, path, rule, reading.n_features), reading.ignore)
+        return leave_out(read_libsvm(source, path, reading, rule), reading.ignore)
     if kind == "keel":
         return leave_out(read_keel(source, path, reading, rule), reading.ignore)
     return leave_out(read_arff(source, path, reading), reading.ignore)

@@ -129,7 +129,7 @@ class BlockReader:
         return RowBlock(cells[: place.n_rows], found.lines[: place.n_rows], n_careful, place.line)
 
     def _read_sparse(self, block: bytes, first_line: int, *, n_least_bytes: int = 4) -> RowBlock:
-        # A pair is at least as long as `0 1,`, and a cell of a row that lists every cell as `1,`, but these are few.
+        # A pair is at least as long as `0 1,`, and a cell of a row that lists every cell as `,`, but these are few.
         n_lines, n_most = block.count(b"\n") + block.count(b"\r"), len(block) // n_least_bytes + 1
         found, n_careful, place = _make_buffers(n_lines, n_most, n_most), 0, Place(0, first_line, 0, 0)
         while (place := self._scan(block, place, found)).position < len(block):
@@ -137,7 +137,7 @@ class BlockReader:
             row_indices, row = self._read_pairs(place.line, text) if text else ([], [])
             stop = place.n_stored + len(row)
             if stop > end // n_least_bytes:
-                return self._read_sparse(block, first_line, n_least_bytes=2)
+                return self._read_sparse(block, first_line, n_least_bytes=1)
             found.indices[place.n_stored : stop], found.values[place.n_stored : stop] = row_indices, row
             if text:
                 found.ends[place.n_rows], found.lines[place.n_rows] = stop, place.line

@@ -41,7 +41,5 @@ def test_a_name_of_two_lines_or_with_a_zero_byte_is_no_name_in_csv(tmp_path: Pat
 
 
 def test_a_stream_is_no_plain_table(tmp_path: Path) -> None:
-    with pytest.raises(
-        FormatError, match=r"x.npz must be a table: ARFF, CSV or Parquet. Got a stream \(NPZ\), which needs"
-    ):
+    with pytest.raises(FormatError, match=r"x.npz must be a table: ARFF, .* Got a stream \(NPZ\), which needs"):
         read_tables(tmp_path / "x.npz", BytesIO(b"PK"))

@@ -136,6 +136,13 @@ def test_rows_that_list_every_cell_do_not_take_the_room_of_sparse_ones(n_dense: 
     assert (rows.n_careful, rows.cells.toarray().tolist()) == (n_dense, expected)
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_empty_cells_among_sparse_rows_are_missing(compiled: bool) -> None:
+    rows = read_block(b"{1 2}\n" + b",,,\n" * 40 + b"{}\n" * 9, compiled=compiled)
+    expected = [[0, 2, 1, 0]] + [[math.nan] * 4] * 40 + [[0, 0, 1, 0]] * 9
+    np.testing.assert_array_equal(rows.cells.toarray(), expected)
+
+
 @pytest.mark.slow
 def test_the_compiled_loop_is_loaded_by_long_files_only(monkeypatch: pytest.MonkeyPatch) -> None:
     # Compiled rows of all sorts are read by the other tests, where it is loaded.

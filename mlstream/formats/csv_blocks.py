@@ -60,8 +60,11 @@ class CsvBlock:
     @cached_property
     def lines(self) -> npt.NDArray[np.int64]:
         """The line where each row ends."""
-        rows = self._reader()
-        return self._first_line - 1 + np.array([rows.line_num for row in rows if row], np.int64)
+        return np.array([line for line, _ in self._rows()], np.int64)
+
+    def find_blank(self) -> npt.NDArray[np.bool_]:
+        """Tell which rows hold nothing, not even a word for a missing value, in any column."""
+        return np.array([not any(map(str.strip, row)) for _, row in self._rows()], dtype=np.bool_)
 
     def find_blank(self) -> npt.NDArray[np.bool_]:
         """Tell which rows hold nothing, not even a word for a missing value, in any column."""
@@ -106,8 +109,9 @@ class CsvBlock:
 
     def widen_header(self) -> CsvHeader:
         """Add an empty column to the header if the first row ends with a separator that the header lacks."""
-        header, row = self._header, next(filter(None, self._reader()), [])
-        if len(row) == header.width + 1 and not row[-1].strip() and header.is_foreign:
+        header = self._header
+        row = next(self._rows(), (0, []))[1] if header.is_foreign else []
+        if len(row) == header.width + 1 and not row[-1].strip():
             self._header = header._replace(names=(*header.names, ""), empty=(*header.empty, header.width))
         return self._header
 
@@ -122,6 +126,14 @@ class CsvBlock:
                 if str(error) == _UNCLOSED:
                     where = at(self.path, self._first_line + line)
                     raise FormatError(f"{where}: a quote must be closed. Got the end of the file.") from None
+
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Read row by row, blank lines left out: the line where a row ends, and its cells."""
+        rows, line = self._reader(), self._first_line - 1
+        try:
+            yield from ((line + rows.line_num, row) for row in rows if row)
+        except csv.Error as error:
+            raise FormatError(f"{at(self.path, line + rows.line_num)}: a row must be CSV. Got: {error}.") from None
 
     def _reader(self, *, strict: bool = False) -> _Reader:
         text = StringIO(self._content.decode(), newline="")
@@ -169,15 +181,10 @@ class CsvBlock:
 
     def _refuse(self, error: ValueError) -> NoReturn:
         self.require_closed()
-        rows = self._reader()
-        try:
-            for row in rows:
-                if row and len(row) != self._header.width:
-                    where = at(self.path, self._first_line - 1 + rows.line_num)
-                    raise FormatError(f"{where}: a row must hold {self._header.width} values. Got {len(row)}.")
-        except csv.Error as other:
-            where = at(self.path, self._first_line - 1 + rows.line_num)
-            raise FormatError(f"{where}: a row must be CSV. Got: {other}.") from None
+        for line, row in self._rows():
+            if len(row) != self._header.width:
+                rule = f"a row must hold {self._header.width} values"
+                raise FormatError(f"{at(self.path, line)}: {rule}. Got {len(row)}.") from None
         got = " ".join(str(error).split())
         raise FormatError(f"{at(self.path, self._first_line)}: rows must be CSV from here on. Got: {got}.") from None
 

@@ -88,7 +88,7 @@ def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
     if "\0" in first:
         rule = "text must be UTF-8 or Windows-1252"
         raise FormatError(f"{at(lines.path, 1)}: {rule}. Got zero bytes, as of UTF-16; save it as CSV in UTF-8.")
-    stated = _STATED.fullmatch(first.rstrip("\r\n")) if dialect.is_foreign else None
+    stated = _STATED.fullmatch(first.rstrip("\r\n"))
     if stated:
         first = next(head, "")
     separator = dialect.separator or (stated and stated[1]) or _find_separator(first, lines.path)

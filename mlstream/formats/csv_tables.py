@@ -169,5 +169,6 @@ def format_csv(X: Features, Y: Indicator, names: Sequence[str]) -> Iterator[str]
 
 
 def _quote(name: str) -> str:
-    # Quoted, no character of a name looks like a separator.
-    return f'"{name.replace(chr(34), chr(34) * 2)}"' if any(sign in name for sign in _QUOTED) else name
+    # Quoted, no character of a name looks like a separator, nor a name like Excel's line of one.
+    is_odd = any(sign in name for sign in _QUOTED) or name.lower().startswith("sep=")
+    return f'"{name.replace(chr(34), chr(34) * 2)}"' if is_odd else name

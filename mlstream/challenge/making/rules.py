@@ -53,8 +53,9 @@ def _submissions(card: PublicCard) -> Iterator[str]:
     yield "## Submissions"
     yield ""
     yield (
-        "One CSV file (UTF-8, may be gzipped) with the columns `row_id` and the scored labels, or NPZ with the arrays "
-        "`row_id` and `prob`, or Parquet. One row for every hidden row, in any order; probabilities in [0, 1]."
+        "One CSV file (commas, semicolons, tabs or bars between cells; decimal points; may be gzipped) with the "
+        "columns `row_id` and the scored labels, or NPZ with the arrays `row_id` and `prob`, or Parquet. One row for "
+        "every hidden row, in any order; probabilities in [0, 1]."
     )
     yield ""
     yield f"Scored labels: {labels}."

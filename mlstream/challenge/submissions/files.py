@@ -13,7 +13,7 @@ import zlib
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.submissions.csv_files import read_csv
 from mlstream.challenge.submissions.npz_files import read_npz
-from mlstream.challenge.submissions.rows import Probabilities, SubmissionLayout, SubmittedRows, align, clean_name
+from mlstream.challenge.submissions.rows import Probabilities, SubmissionLayout, align, clean_name
 
 _GZIP, _ZIP, _PARQUET = b"\x1f\x8b", b"PK\x03\x04", b"PAR1"
 
@@ -28,7 +28,9 @@ def read_submission(content: bytes, layout: SubmissionLayout, file_name: str = "
     if content.startswith(_ZIP):
         return align(read_npz(content, layout, name), layout, name)
     if content.startswith(_PARQUET):
-        return align(_read_parquet(content, layout, name), layout, name)
+        from mlstream.challenge.submissions.parquet_files import read_parquet
+
+        return align(read_parquet(content, layout, name), layout, name)
     if content.startswith(_GZIP):
         content = _unpack(content, layout.max_unpacked_bytes, name)
     elif len(content) > layout.max_unpacked_bytes:
@@ -55,11 +57,3 @@ def _unpack(content: bytes, max_bytes: int, name: str) -> bytes:
 
 def _refuse_unpacked(max_bytes: int, name: str) -> None:
     raise InvalidSubmission(f"{name} must be of {max_bytes} bytes at most, unpacked. Got more.")
-
-
-def _read_parquet(content: bytes, layout: SubmissionLayout, name: str) -> SubmittedRows:
-    try:
-        from mlstream.challenge.submissions.parquet_files import read_parquet
-    except ImportError:
-        raise InvalidSubmission(f"{name} must be CSV or NPZ: this challenge reads no Parquet.") from None
-    return read_parquet(content, layout, name)

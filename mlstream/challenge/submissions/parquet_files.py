@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 from pyarrow import parquet, types
 
 from mlstream._support.content import show
 from mlstream.challenge.errors import InvalidSubmission
-from mlstream.challenge.submissions.rows import N_DIGITS, ROW_ID, SubmissionLayout, SubmittedRows, decode_ids
+from mlstream.challenge.submissions.rows import (
+    N_DIGITS,
+    ROW_ID,
+    SubmissionLayout,
+    SubmittedRows,
+    decode_ids,
+    find_columns,
+)
 from mlstream.challenge.truth import Keys
 from mlstream.formats.parquet import show_type
 
@@ -19,39 +28,32 @@ def read_parquet(content: bytes, layout: SubmissionLayout, name: str) -> Submitt
     InvalidSubmission is raised if the file is damaged, holds other columns, another number of rows, or more than it may
     when unpacked.
     """
+    source = pa.BufferReader(content)
     try:
+        file = parquet.ParquetFile(source)
+        places = find_columns(file.schema_arrow.names, layout, name)
+        _require_table(file, [file.schema_arrow.field(place) for place in places[1:]], layout, name)
         # Ids as a dictionary: a long text that is repeated is not repeated in memory.
-        file = parquet.ParquetFile(pa.BufferReader(content), read_dictionary=[ROW_ID], page_checksum_verification=True)
-        _require_table(file, layout, name)
+        file = parquet.ParquetFile(source, read_dictionary=[ROW_ID], page_checksum_verification=True)
         table = file.read(use_threads=False)
-        keys = _read_keys(table.column(ROW_ID), name)
-        columns = [table.column(label).to_numpy().astype(np.float64) for label in layout.label_names]
+        keys = _read_keys(table.column(places[0]), name)
+        columns = [table.column(place).to_numpy().astype(np.float64) for place in places[1:]]
     except InvalidSubmission:
         raise
-    except KeyError:
-        raise InvalidSubmission(
-            f"{name}: the columns must be {ROW_ID} and the scored labels. Got no {ROW_ID}."
-        ) from None
     except (pa.ArrowException, OSError, ValueError, TypeError, IndexError, UnicodeDecodeError, MemoryError):
         raise InvalidSubmission(f"{name} must be a whole Parquet file. Got a damaged one.") from None
     return SubmittedRows(keys, np.column_stack(columns), np.arange(1, len(keys) + 1), "row")
 
 
-def _require_table(file: parquet.ParquetFile, layout: SubmissionLayout, name: str) -> None:
+def _require_table(file: parquet.ParquetFile, fields: Sequence[pa.Field], layout: SubmissionLayout, name: str) -> None:
     """Check what a file says of itself, before anything is unpacked."""
-    schema, metadata = file.schema_arrow, file.metadata
-    expected = [ROW_ID, *layout.label_names]
-    if sorted(schema.names) != sorted(expected):
-        odd = next((one for one in schema.names if schema.names.count(one) > 1 or one not in expected), None)
-        got = f"{len(schema.names)} columns" if odd is None else show(odd)
-        raise InvalidSubmission(f"{name}: the columns must be {ROW_ID} and the scored labels. Got {got}.")
-    if metadata.num_rows != len(layout.keys):
+    metadata = file.metadata
+    if metadata.num_rows > len(layout.keys):
         raise InvalidSubmission(f"{name} must have {len(layout.keys)} rows. Got {metadata.num_rows}.")
-    wrong = next((one for one in layout.label_names if not types.is_floating(schema.field(one).type)), None)
+    wrong = next((field for field in fields if not types.is_floating(field.type)), None)
     if wrong is not None:
-        raise InvalidSubmission(
-            f"{name}: {show(wrong)} must hold floating-point numbers. Got {show_type(schema.field(wrong).type)}."
-        )
+        rule = f"{show(wrong.name)} must hold floating-point numbers"
+        raise InvalidSubmission(f"{name}: {rule}. Got {show_type(wrong.type)}.")
     n_bytes = sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
     if n_bytes > layout.max_unpacked_bytes:
         raise InvalidSubmission(
@@ -67,22 +69,10 @@ def _read_keys(column: pa.ChunkedArray, name: str) -> Keys:
             f"{name}: {ROW_ID} must hold texts of {N_DIGITS} digits, or numbers of type uint64. "
             f"Got {show_type(column.type)}."
         )
-    keys = [_read_chunk(chunk, name) for chunk in column.chunks]
-    return np.concatenate(keys) if keys else np.empty(0, np.uint64)
-
-
-def _read_chunk(chunk: pa.DictionaryArray, name: str) -> Keys:
-    ids = [text.as_py().encode() for text in chunk.dictionary]
-    wrong = next((one for one in ids if len(one) != N_DIGITS), None)
-    if wrong is None:
-        keys, valid = decode_ids(np.frombuffer(b"".join(ids), np.uint8).reshape(-1, N_DIGITS))
-        if valid.all():
-            return np.asarray(keys[chunk.indices.to_numpy()], np.uint64)
-        wrong = ids[int(np.flatnonzero(~valid)[0])]
-    raise InvalidSubmission(
-        f"{name}: {ROW_ID} must be {N_DIGITS} hexadecimal digits in lower case. "
-        f"Got {show(wrong.decode('utf-8', 'replace'))} instead."
-    )
+    whole = column.unify_dictionaries()
+    ids = [text.as_py() for text in whole.chunk(0).dictionary] if whole.num_chunks else []
+    codes = [chunk.indices.to_numpy() for chunk in whole.chunks]
+    return decode_ids(ids, np.concatenate([np.empty(0, np.int64), *codes]), lambda row: f"{name}, row {row + 1}")
 
 
 def _is_dictionary_of_texts(kind: pa.DataType) -> bool:

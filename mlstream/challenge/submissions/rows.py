@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from mlstream._support.content import first_repeated, show
 from mlstream.challenge.errors import InvalidSubmission
-from mlstream.challenge.truth import Array, Keys
+from mlstream.challenge.truth import Keys
 
 Probabilities: TypeAlias = npt.NDArray[np.float64]
 
@@ -22,9 +24,7 @@ _CELL_BYTES = 40
 _OTHER_BYTES = 2**20
 
 _MAX_NAME = 100
-_NOT_A_DIGIT = 255
-_DIGITS = np.full(256, _NOT_A_DIGIT, np.uint8)
-_DIGITS[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
+_ID = re.compile(f"[0-9a-f]{{{N_DIGITS}}}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +70,43 @@ def align(rows: SubmittedRows, layout: SubmissionLayout, name: str) -> Probabili
     return np.ascontiguousarray(rows.prob[order])
 
 
-def decode_ids(digits: Array) -> tuple[Keys, npt.NDArray[np.bool_]]:
-    """Read row ids from their characters, (n_rows, 16), and return them as numbers, with whether each is valid.
+def find_columns(
+    names: Sequence[str],
+    layout: SubmissionLayout,
+    where: str,
+    found: str = "",
+    cleaners: Sequence[Callable[[str], str]] = (str,),
+) -> list[int]:
+    """Return the places of the id and of each label among columns that may come in any order.
 
-    A valid id has hexadecimal digits in lower case only.
+    Names are compared after each of `cleaners`. InvalidSubmission is raised if the columns are others; `where` begins
+    and `found` ends its message.
     """
-    values = _DIGITS[digits]
-    pairs = (values[:, ::2] << 4) | (values[:, 1::2] & 15)
-    keys = np.ascontiguousarray(pairs).view(">u8").reshape(-1).astype(np.uint64)
-    return keys, (values != _NOT_A_DIGIT).all(axis=1)
+    expected = [ROW_ID, *layout.label_names]
+    for clean in cleaners:
+        wanted, given = list(map(clean, expected)), list(map(clean, names))
+        if sorted(given) == sorted(wanted) == sorted(set(wanted)):
+            return [given.index(name) for name in wanted]
+    known, there = set(wanted), set(given)
+    odd = first_repeated(given) or next((name for name in given if name not in known), None)
+    absent = next((f"no {show(name)}" for name in wanted if name not in there), f"{len(names)} columns")
+    got = absent if odd is None else show(str(odd))
+    rule = f"the columns must be {ROW_ID} and the {len(layout.label_names)} scored labels"
+    raise InvalidSubmission(f"{where}: {rule}. Got {got}{found}.")
+
+
+def decode_ids(ids: Sequence[str], codes: npt.NDArray[np.integer], at: Callable[[int], str]) -> Keys:
+    """Return row ids as numbers: of each row the code of its id, or -1 for none; `at` names a row in errors.
+
+    InvalidSubmission is raised if one is anything but hexadecimal digits in lower case.
+    """
+    valid = np.array([_ID.fullmatch(text) is not None for text in (*ids, "")])
+    if not valid[codes].all():
+        row = int(valid[codes].argmin())
+        rule = f"{ROW_ID} must be {N_DIGITS} hexadecimal digits in lower case"
+        raise InvalidSubmission(f"{at(row)}: {rule}. Got {show([*ids, ''][codes[row]])} instead.")
+    keys = [int(text, 16) if is_id else 0 for text, is_id in zip(ids, valid, strict=False)]
+    return np.array(keys, np.uint64).take(codes)
 
 
 def clean_name(file_name: str) -> str:

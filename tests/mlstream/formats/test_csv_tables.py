@@ -37,6 +37,11 @@ def test_no_name_is_a_formula_and_all_are_read_back(names: list[str]) -> None:
     assert not [name for name in head if name.startswith(FORMULAS) and not NUMBER.fullmatch(name)]
 
 
+def test_a_name_like_excels_line_of_a_separator_is_read_back() -> None:
+    text = "".join(format_csv(np.zeros((1, 1)), np.ones((1, 1), np.uint8), ["sep=", ""]))
+    assert parse_csv(text.encode(), PATH).names == ("sep=", "")
+
+
 def test_numbers_that_no_reader_takes_are_refused() -> None:
     with pytest.raises(ValueError, match=r"X must be finite to be written as text. Got nan"):
         list(format_csv(np.array([[np.nan]]), np.ones((1, 1), np.uint8), ("y", "a")))
@@ -60,6 +65,7 @@ def test_names_then_numbers() -> None:
         ("a,b\n1,2\n1\n", "x.csv, line 3: a row must hold 2 values. Got 1"),
         ("a,b\n1,2,3\n", "x.csv, line 2: a row must hold 2 values. Got 3"),
         ("a,b\n1,x\n", "x.csv, line 2: column 'b' must be a finite number, or empty for an unknown label. Got 'x'"),
+        ("a,b\n\n" + "x" * 200_000 + ",1\n", "x.csv, line 3: a row must be CSV. Got: field larger than field limit"),
         ("a,b\n1,nan\n", "x.csv, line 2: column 'b' must be a finite number, or empty for an unknown label. Got 'nan'"),
     ],
 )

@@ -110,16 +110,22 @@ def read_csv(path: Path, labels: list[str], max_bytes: int) -> tuple[list[str], 
         content = file.read(max_bytes + 1)
     if len(content) > max_bytes:
         raise ValueError(f"The file must be of {max_bytes} bytes at most, unpacked.")
-    rows = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""))
-    header = next(rows, [])
-    if sorted(header) != sorted(["row_id", *labels]):
-        raise ValueError(f"The columns must be row_id, {', '.join(labels)}.")
+    text, expected = content.decode("utf-8-sig"), ["row_id", *labels]
+    for separator, skip in [(separator, skip) for skip in (False, True) for separator in ",;\t|"]:
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=skip)
+        header = next(rows, [])
+        if sorted(header) == sorted(expected):
+            break
+    else:
+        raise ValueError(f"The columns must be {', '.join(expected)}, with commas, semicolons, tabs or bars between.")
     key, columns = header.index("row_id"), [header.index(label) for label in labels]
     ids, prob = [], []
     for number, row in enumerate(rows, start=2):
+        if not any(row):
+            continue
         if len(row) != len(header):
             raise ValueError(f"Line {number} must hold {len(header)} cells. Got {len(row)}.")
-        ids.append(row[key])
+        ids.append(row[key].strip())
         prob.append([float(row[column]) for column in columns])
     return ids, np.array(prob, dtype=np.float64).reshape(len(ids), len(labels))
 
@@ -155,7 +161,7 @@ def main(reference: Path, result: Path, output: Path) -> None:
     """Write scores.json."""
     try:
         scores = score(reference, result)
-    except (ValueError, KeyError, IndexError, OSError) as error:
+    except (ValueError, KeyError, IndexError, OSError, csv.Error) as error:
         # A run that fails costs no submission.
         sys.exit(f"The submission is not valid: {error}")
     (output / "scores.json").write_text(json.dumps(scores), encoding="utf-8")

@@ -15,10 +15,12 @@ from mlstream.challenge.codabench.export import draw_logo, export_codabench
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.scoring.metric import METRIC_NAMES
 from mlstream.challenge.scoring.scorer import Scorer
+from mlstream.challenge.submissions.files import read_submission
+from mlstream.challenge.truth import format_keys
 from mlstream.generators import environment_stream
 from tests.loops import check_all
 from tests.mlstream.challenge.challenges import layout_of, truth_table
-from tests.mlstream.challenge.sample_files import WRITERS, as_csv, make_prob
+from tests.mlstream.challenge.sample_files import WRITERS, as_csv, make_layout, make_prob
 from tests.mlstream.cli.commands import invoke
 
 ENDS = datetime(2099, 2, 1, tzinfo=UTC)
@@ -30,6 +32,12 @@ def make(path, metric="nce", rules=""):
     stream = environment_stream(ROLES, n_rows=60, seed=2**50, n_labels=3, evaluation_fraction=0.5)
     (path / "c.toml").write_text(f'name = "a: \\"toy\\" # é"\nmin_rows = 10\nmetric = "{metric}"\n{rules}')
     return Challenge.create(stream, path / "c.toml", path / "org", path / "pub")
+
+
+def program():
+    namespace = {"__name__": "score"}
+    exec(files("mlstream.challenge.codabench").joinpath("program", "score.py").read_text(), namespace)  # noqa: S102
+    return namespace
 
 
 def one_fast(cases):
@@ -71,8 +79,7 @@ def test_the_scoring_program_computes_the_scores_of_the_engine(tmp_path, metric)
 def test_metrics_of_the_program_leave_out_unknown_and_masked_cells_as_the_engine_does(metric):
     from mlstream.challenge.scoring.metric import metric_of
 
-    namespace = {"__name__": "score"}
-    exec(files("mlstream.challenge.codabench").joinpath("program", "score.py").read_text(), namespace)  # noqa: S102
+    namespace = program()
     rng = np.random.default_rng(0)
     for _ in range(20):
         Y = rng.integers(0, 2, (30, 4)).astype(np.float32)
@@ -121,6 +128,17 @@ def test_the_program_refuses_what_is_no_submission(tmp_path, challenge, bundle, 
     (tmp_path / "mine.csv").write_text(change(text))
     with pytest.raises(RuntimeError, match=words):
         dry_run(bundle, tmp_path / "mine.csv")
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|", ", ", "; "])
+def test_the_program_reads_the_separators_that_the_engine_reads(tmp_path, separator):
+    layout, path = make_layout(), tmp_path / "a.csv"
+    prob = make_prob(layout)
+    path.write_bytes(as_csv(layout, prob).replace(b",", separator.encode()) + b"\n" + separator.encode() * 2)
+    ids, got = program()["read_csv"](path, list(layout.label_names), 10**6)
+    assert ids == format_keys(layout.keys)
+    np.testing.assert_array_equal(got, prob)
+    np.testing.assert_array_equal(read_submission(path.read_bytes(), layout), prob)
 
 
 def test_the_program_needs_numpy_only_and_runs_on_the_platforms_python():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,9 +18,9 @@ from mlstream.formats.table_io import find_format, read_tables
 from mlstream.streams.card_model import ReadingCard, StreamCard
 from mlstream.streams.stream import Dataset
 from mlstream.streams.tables.columns import BY_DEFAULT, has_complete_row, part
-from mlstream.streams.tables.labels import PlainRule, choose_labels
+from mlstream.streams.tables.labels import PlainRule, choose_labels, choose_texts
 from mlstream.streams.tables.table import Table, peek, regroup
-from mlstream.streams.tables.text_columns import TextColumn
+from mlstream.streams.tables.text_columns import ChooseTexts, TextColumn
 
 
 class Choices(NamedTuple):
@@ -36,8 +37,9 @@ def load_table(path: Path, choices: Choices) -> Dataset:
 
     A FormatError is raised if the file breaks its format, or does not fit the choices.
     """
-    with suppress(NotNumericError):
-        return _load(path, choices, None)
+    if not choices.reading.keeps_words:
+        with suppress(NotNumericError):
+            return _load(path, choices)
     # What a word stands for is known only when all are.
     return _load(path, choices, _find_words(path, choices))
 
@@ -50,7 +52,7 @@ def iterate_table(path: Path, choices: Choices, chunk_size: int) -> Iterator[Dat
     words = _find_words(path, choices) if _has_words(path, choices) else None
     first, n_left_out = None, 0
     with UnpackedFile(path) as file:
-        tables = read_tables(path, file, choices.reading, words=words, rule=choices.rule)
+        tables = _read(path, file, choices, words)
         for table in regroup(tables, chunk_size):
             if choices.reading.missing == "drop":
                 labels, _ = choose_labels(table, choices.rule, choices.card)
@@ -88,15 +90,29 @@ def to_dataset(tables: Iterable[Table], choices: Choices) -> Dataset:
     )
 
 
-def _load(path: Path, choices: Choices, words: Mapping[str, TextColumn] | None) -> Dataset:
+def _load(path: Path, choices: Choices, words: Mapping[str, TextColumn] | None = None) -> Dataset:
     with UnpackedFile(path) as file:
-        dataset = to_dataset(read_tables(path, file, choices.reading, words=words, rule=choices.rule), choices)
+        dataset = to_dataset(_read(path, file, choices, words), choices)
     return replace(dataset, sha256=file.sha256)
 
 
-def _find_words(path: Path, choices: Choices) -> Mapping[str, TextColumn]:
+def _read(
+    path: Path, file: UnpackedFile, choices: Choices, words: Mapping[str, TextColumn] | None = None
+) -> Iterator[Table]:
+    texts = _text_chooser(path, choices)
+    return read_tables(path, file, choices.reading, words=words, rule=choices.rule, choose_texts=texts)
+
+
+def _find_words(path: Path, choices: Choices) -> Mapping[str, TextColumn] | None:
+    if find_format(path, choices.reading) not in {"csv", "tsv"}:
+        return None
     with UnpackedFile(path) as file:
-        return find_words(file, path, choices.reading)
+        return find_words(file, path, choices.reading, _text_chooser(path, choices))
+
+
+def _text_chooser(path: Path, choices: Choices) -> ChooseTexts:
+    rule, reading, card = choices
+    return partial(choose_texts, path=path, rule=rule, reading=reading, card=card)
 
 
 def _has_words(path: Path, choices: Choices) -> bool:
@@ -104,7 +120,7 @@ def _has_words(path: Path, choices: Choices) -> bool:
     reading = choices.reading
     if find_format(path, reading) not in {"csv", "tsv"}:
         return False
-    if reading.categories is not None:
+    if reading.categories is not None or reading.keeps_words:
         return True
     try:
         with UnpackedFile(path) as file:

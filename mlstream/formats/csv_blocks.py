@@ -7,12 +7,11 @@ values, and may hold line breaks.
 from __future__ import annotations
 
 import codecs
-import csv
+import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
-from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -26,15 +25,7 @@ if TYPE_CHECKING:
 
 # Enough for a call of pyarrow to pay, few enough to be nothing beside a table.
 _BLOCK_BYTES = 4 * 2**20
-_UNCLOSED = "unexpected end of data"
-
-
-class _Reader(Protocol):
-    """What `csv.reader` returns."""
-
-    line_num: int
-
-    def __iter__(self) -> Iterator[list[str]]: ...
+_LF, _CR = b"\n\r"
 
 
 class Texts(NamedTuple):
@@ -60,15 +51,13 @@ class CsvBlock:
     @cached_property
     def lines(self) -> npt.NDArray[np.int64]:
         """The line where each row ends."""
-        return np.array([line for line, _ in self._rows()], np.int64)
+        return np.searchsorted(self._breaks, self._ends).astype(np.int64) + self._first_line
 
     def find_blank(self) -> npt.NDArray[np.bool_]:
         """Tell which rows hold nothing, not even a word for a missing value, in any column."""
-        return np.array([not any(map(str.strip, row)) for _, row in self._rows()], dtype=np.bool_)
-
-    def find_blank(self) -> npt.NDArray[np.bool_]:
-        """Tell which rows hold nothing, not even a word for a missing value, in any column."""
-        return np.array([not any(map(str.strip, row)) for row in self._reader() if row], dtype=bool)
+        is_empty = np.isin(self._text, np.frombuffer(f'{self._header.separator} \t"\r\n'.encode(), np.uint8))
+        found: npt.NDArray[np.bool_] = np.logical_and.reduceat(is_empty, self._starts)
+        return found
 
     def read(
         self, places: Collection[int], texts: Collection[int] = ()
@@ -110,34 +99,62 @@ class CsvBlock:
     def widen_header(self) -> CsvHeader:
         """Add an empty column to the header if the first row ends with a separator that the header lacks."""
         header = self._header
-        row = next(self._rows(), (0, []))[1] if header.is_foreign else []
-        if len(row) == header.width + 1 and not row[-1].strip():
-            self._header = header._replace(names=(*header.names, ""), empty=(*header.empty, header.width))
+        if header.is_foreign and len(self._ends) and self._widths[0] == header.width + 1:
+            row = self._content[self._starts[0] : self._ends[0]]
+            if not row.rpartition(header.separator.encode())[2].strip():
+                self._header = header._replace(names=(*header.names, ""), empty=(*header.empty, header.width))
         return self._header
 
     def require_closed(self) -> None:
         """Raise FormatError, with the line, if a quote is open at the end of the last block."""
-        if self._content.count(b'"') % 2:
-            rows, line = self._reader(strict=True), 0
-            try:
-                for _ in rows:
-                    line = rows.line_num
-            except csv.Error as error:
-                if str(error) == _UNCLOSED:
-                    where = at(self.path, self._first_line + line)
-                    raise FormatError(f"{where}: a quote must be closed. Got the end of the file.") from None
+        if len(self._quotes) % 2:
+            line = self._first_line + int(np.searchsorted(self._breaks, self._quotes[-1]))
+            raise FormatError(f"{at(self.path, line)}: a quote must be closed. Got the end of the file.")
 
-    def _rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Read row by row, blank lines left out: the line where a row ends, and its cells."""
-        rows, line = self._reader(), self._first_line - 1
-        try:
-            yield from ((line + rows.line_num, row) for row in rows if row)
-        except csv.Error as error:
-            raise FormatError(f"{at(self.path, line + rows.line_num)}: a row must be CSV. Got: {error}.") from None
+    @cached_property
+    def _text(self) -> npt.NDArray[np.uint8]:
+        return np.frombuffer(self._content, np.uint8)
 
-    def _reader(self, *, strict: bool = False) -> _Reader:
-        text = StringIO(self._content.decode(), newline="")
-        return csv.reader(text, delimiter=self._header.separator, strict=strict)
+    @cached_property
+    def _quotes(self) -> npt.NDArray[np.int64]:
+        return find_quotes(self._content, self._header.separator)
+
+    @cached_property
+    def _breaks(self) -> npt.NDArray[np.int64]:
+        """The last byte of each line, a line break."""
+        breaks = np.flatnonzero((self._text == _LF) | (self._text == _CR))
+        is_half = (self._text[breaks] == _CR) & (self._text[(breaks + 1).clip(max=len(self._text) - 1)] == _LF)
+        found: npt.NDArray[np.int64] = breaks[~is_half]
+        return found
+
+    @cached_property
+    def _ends(self) -> npt.NDArray[np.int64]:
+        """The last byte of each row; a blank line is none."""
+        return self._bounds[1]
+
+    @cached_property
+    def _starts(self) -> npt.NDArray[np.int64]:
+        """The first byte of each row."""
+        return self._bounds[0]
+
+    @cached_property
+    def _bounds(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        ends = self._take_outside(self._breaks)
+        starts = np.append(0, ends[:-1] + 1)[: len(ends)]
+        is_row = (self._text[starts] != _LF) & (self._text[starts] != _CR)
+        return starts[is_row], ends[is_row]
+
+    @cached_property
+    def _widths(self) -> npt.NDArray[np.int64]:
+        """The number of cells of each row."""
+        separators = self._take_outside(np.flatnonzero(self._text == ord(self._header.separator)))
+        stops, starts = (np.searchsorted(separators, places).astype(np.int64) for places in self._bounds[::-1])
+        return stops - starts + 1
+
+    def _take_outside(self, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Take the bytes that are not in quotes."""
+        outside: npt.NDArray[np.int64] = places[np.searchsorted(self._quotes, places) % 2 == 0]
+        return outside
 
     def _parse(
         self, texts: Collection[int] = (), numbers: Collection[int] = (), others: Collection[int] = ()
@@ -163,7 +180,7 @@ class CsvBlock:
                 include_columns=[str(place) for place in (*kinds, *others)],
                 null_values=["", *self._header.missing],
                 strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
+                quoted_strings_can_be_null=self._header.quoted_missing,
             ),
         )
         if found.num_rows == self.n_lines:
@@ -181,10 +198,10 @@ class CsvBlock:
 
     def _refuse(self, error: ValueError) -> NoReturn:
         self.require_closed()
-        for line, row in self._rows():
-            if len(row) != self._header.width:
-                rule = f"a row must hold {self._header.width} values"
-                raise FormatError(f"{at(self.path, line)}: {rule}. Got {len(row)}.") from None
+        wrong = np.flatnonzero(self._widths != self._header.width)
+        if len(wrong):
+            where = at(self.path, self.lines[wrong[0]])
+            raise FormatError(f"{where}: a row must hold {self._header.width} values. Got {self._widths[wrong[0]]}.")
         got = " ".join(str(error).split())
         raise FormatError(f"{at(self.path, self._first_line)}: rows must be CSV from here on. Got: {got}.") from None
 
@@ -193,7 +210,7 @@ def iterate_blocks(lines: Lines, header: CsvHeader) -> Iterator[CsvBlock]:
     """Read what follows the header in blocks of whole rows."""
     first_line = lines.n_read + 1
     block = CsvBlock(b"", header, lines.path, first_line)
-    for content in _join(lines):
+    for content in _join(lines, header.separator):
         block = CsvBlock(lines.to_utf8(content, first_line), header, lines.path, first_line)
         if first_line == lines.n_read + 1:
             header = block.widen_header()
@@ -202,17 +219,37 @@ def iterate_blocks(lines: Lines, header: CsvHeader) -> Iterator[CsvBlock]:
     block.require_closed()
 
 
-def _join(lines: Lines) -> Iterator[bytes]:
+def find_quotes(content: bytes, separator: str) -> npt.NDArray[np.int64]:
+    """Return the quotes that open a cell and those that close it, in turn.
+
+    A quote opens a cell where the cell begins; anywhere else, as that of inches, it is a character.
+    """
+    text = np.frombuffer(content, np.uint8)
+    quotes = np.flatnonzero(text == ord('"'))
+    opening = quotes[::2]
+    before = text[opening[opening > 0] - 1]
+    # A quote after another is doubled, and closes and opens.
+    if np.isin(before, np.frombuffer(f'{separator}"\r\n'.encode(), np.uint8)).all():
+        return quotes
+    cells = re.compile(rb'(?:\A|[\r\n%b])(")(?:[^"]++|"")*+("?)' % re.escape(separator.encode()))
+    found = [place for cell in cells.finditer(content) for place in (cell.start(1), cell.start(2))]
+    return np.array(found if not found or content[found[-1] :] else found[:-1], np.int64)
+
+
+def _join(lines: Lines, separator: str) -> Iterator[bytes]:
     """Join blocks of whole lines to larger ones that end outside of quotes."""
     waiting: list[bytes] = []
-    n_bytes = n_quotes = 0
+    n_bytes, n_enough = 0, _BLOCK_BYTES
     for block in lines.blocks():
         waiting.append(block)
-        n_bytes, n_quotes = n_bytes + len(block), n_quotes + block.count(b'"')
-        # A single quote within a cell, as of inches, is not worth the memory of a whole file.
-        if (n_bytes >= _BLOCK_BYTES and n_quotes % 2 == 0) or n_bytes >= LONGEST_LINE_BYTES:
-            yield b"".join(waiting)
-            waiting, n_bytes, n_quotes = [], 0, 0
+        n_bytes += len(block)
+        if n_bytes >= n_enough:
+            content = b"".join(waiting)
+            if n_bytes >= LONGEST_LINE_BYTES or len(find_quotes(content, separator)) % 2 == 0:
+                yield content
+                waiting, n_bytes, n_enough = [], 0, _BLOCK_BYTES
+            else:
+                waiting, n_enough = [content], 2 * n_bytes
     if waiting:
         yield b"".join(waiting)
 

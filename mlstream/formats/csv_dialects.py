@@ -33,6 +33,8 @@ class CsvDialect(NamedTuple):
     """Whether any program may have written it: with an index, with separators at the ends of lines."""
     missing: frozenset[str] = frozenset()
     """Words for missing values, beside an empty cell."""
+    quoted_missing: bool = False
+    """Whether such words count in quotes as well, as those that the user names do."""
     ignore: tuple[str, ...] = ()
     """Columns that are not read."""
     has_names: bool = True
@@ -52,6 +54,7 @@ class CsvHeader(NamedTuple):
     empty: tuple[int, ...]
     """Columns without a name at the end, which hold nothing."""
     missing: frozenset[str]
+    quoted_missing: bool
     is_foreign: bool
 
     @property
@@ -73,7 +76,9 @@ def dialect_of(path: Path, reading: ReadingCard) -> CsvDialect:
     """Return the dialect of a file of any origin, by the ending of its name and the options."""
     is_tsv = "tsv" in {reading.format, bare_path(path).suffix.lower().removeprefix(".")}
     separator = reading.separator or ("\t" if is_tsv else None)
-    return CsvDialect(separator, True, missing_words(reading), reading.ignore, reading.header)
+    return CsvDialect(
+        separator, True, missing_words(reading), reading.missing_words is not None, reading.ignore, reading.header
+    )
 
 
 def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
@@ -127,7 +132,8 @@ def _settle(separator: str, names: tuple[str, ...], dialect: CsvDialect, path: P
         way_out = f"; {_NO_NAMES}" * dialect.is_foreign
         raise FormatError(f"{at(path, 1)}: {rule}. Got {got}{way_out}.")
     empty = tuple(range(width - n_empty, width))
-    return CsvHeader(separator, names, tuple(kept), has_index, empty, dialect.missing, dialect.is_foreign)
+    missing = dialect.missing, dialect.quoted_missing
+    return CsvHeader(separator, names, tuple(kept), has_index, empty, *missing, dialect.is_foreign)
 
 
 def _find_separator(line: str, path: Path) -> str:

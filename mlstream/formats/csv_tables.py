@@ -19,9 +19,17 @@ from mlstream.formats.csv_blocks import CsvBlock, Texts, iterate_blocks
 from mlstream.formats.csv_dialects import OWN, SEPARATORS, CsvDialect, CsvHeader, dialect_of, read_header
 from mlstream.formats.lines import Lines, Readable
 from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.frames import MAX_EXACT
 from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.table import Column, Table, gather, to_number
-from mlstream.streams.tables.text_columns import CATEGORIES, EXACT_RULE, MAX_EXACT, TextColumn, Words, read_texts
+from mlstream.streams.tables.text_columns import (
+    CATEGORIES,
+    NUMBER_RULE,
+    ChooseTexts,
+    TextColumn,
+    Words,
+    read_texts,
+)
 
 # Of names that no reader of CSV takes; a zero byte looks like UTF-16.
 _BROKEN = re.compile(r"[\n\r\0]")
@@ -67,15 +75,19 @@ def read_csv(
         warnings.warn(f"{path}: {n_empty} rows without any value were left out.", stacklevel=2)
 
 
-def find_words(source: Readable, path: Path, reading: ReadingCard) -> Mapping[str, TextColumn]:
+def find_words(
+    source: Readable, path: Path, reading: ReadingCard, choose_texts: ChooseTexts = lambda _: ()
+) -> Mapping[str, TextColumn]:
     """Find, by name, the columns that hold anything but numbers, which is known only when all rows are.
 
-    Raises FormatError, with the line, if the file breaks its format, or a column holds what is neither numbers nor
-    words.
+    `choose_texts` returns those, of the names of all, that hold words whatever they look like. Raises FormatError, with
+    the line, if the file breaks its format, or a column holds what is neither numbers nor words.
     """
     lines = Lines(source, path)
     header = read_header(lines, dialect_of(path, reading))
-    columns = {place: Words(header.names[place], path, reading) for place in header.kept}
+    names = {place: header.names[place] for place in header.kept}
+    texts = choose_texts(list(names.values()))
+    columns = {place: Words(name, path, reading, are_texts=name in texts) for place, name in names.items()}
     for block in iterate_blocks(lines, header):
         few = [place for place, column in columns.items() if not column.are_many]
         found = block.find_texts(header.kept, few)
@@ -112,7 +124,7 @@ class _BlockReader:
     ) -> npt.NDArray[np.float64]:
         if not isinstance(cells, Texts):
             # What is infinite or rounded is one error, with its text.
-            if not (np.abs(cells) > MAX_EXACT).any():
+            if not (np.abs(cells) >= MAX_EXACT).any():
                 return cells
             cells = block.find_texts([place], [place])[place]
         codes, texts = cells
@@ -120,7 +132,7 @@ class _BlockReader:
         def fail(code: int, rule: str) -> NotNumericError:
             where, name = at(block.path, block.lines[(codes == code).argmax()]), show(self._header.names[place])
             # Of words that follow many rows of numbers, where rows are read in chunks.
-            way_out = f"; {CATEGORIES}" if self._header.is_foreign and rule != EXACT_RULE else ""
+            way_out = f"; {CATEGORIES}" if self._header.is_foreign and rule == NUMBER_RULE else ""
             return NotNumericError(f"{where}: column {name} {rule}. Got {show(texts[code])}{way_out}.")
 
         numbers = read_texts(texts, self._columns[place], (), fail)

@@ -14,14 +14,14 @@ import numpy as np
 from mlstream._support.content import FormatError, at, first_repeated, show
 from mlstream.formats.lines import Lines, Readable
 from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.frames import MAX_EXACT
 from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.label_columns import MAX_CLASSES
 from mlstream.streams.tables.labels import PlainRule
 from mlstream.streams.tables.table import Column, Table, nominal, to_number
 from mlstream.streams.tables.text_columns import (
-    EXACT_RULE,
+    EXACT,
     IGNORE,
-    MAX_EXACT,
     TextColumn,
     code_values,
     is_rounded,
@@ -62,7 +62,7 @@ def read_keel(
     >>> rows.names, rows.cells.tolist(), rows.label_names
     (('width', 'setosa', 'virginica'), [[3.5, 0.0, 1.0]], ('setosa', 'virginica'))
     """
-    lines = Lines(source, path)
+    lines = Lines(source, path, "%")
     numbered = enumerate(lines.head(), 1)
     header = _settle_roles(_read_header(numbered, path, reading.ignore), rule)
     reader = _RowReader(header, path, reading)
@@ -188,8 +188,8 @@ class _RowReader:
                     f"{at(self._path, line)}: column {show(self._names[place])} {rule}. Got {show(cell)}."
                 )
             return math.nan
-        if abs(number) > MAX_EXACT and is_rounded(bare):
-            rule = f"column {show(self._names[place])} {EXACT_RULE}"
+        if abs(number) >= MAX_EXACT and is_rounded(bare):
+            rule = f"column {show(self._names[place])} {EXACT}"
             raise FormatError(f"{at(self._path, line)}: {rule}. Got {show(cell)}.")
         return number
 

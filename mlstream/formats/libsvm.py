@@ -19,7 +19,7 @@ from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.labels import PlainRule
 from mlstream.streams.tables.table import Column, Table
-from mlstream.streams.tables.text_columns import EXACT_RULE, is_rounded
+from mlstream.streams.tables.text_columns import EXACT, is_rounded
 
 _NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
 _LABEL = r"[+-]?[0-9]{1,7}(?:\.0*+)?"
@@ -27,6 +27,8 @@ _LABEL = r"[+-]?[0-9]{1,7}(?:\.0*+)?"
 _ROW = re.compile(rf"({_LABEL}(?:,{_LABEL})*+)?((?:[ \t]+[0-9]{{1,7}}:{_NUMBER})*+)\s*(?:#.*)?")
 _HEADER = re.compile(r"\s*([0-9]{1,10})[ \t]+([0-9]{1,7})[ \t]+([0-9]{1,7})\s*")
 _LONG = re.compile(r"[0-9]{16}")
+# So much any file may need: 100,000 labels of some thousands of rows.
+_ALWAYS_BYTES = 256 * 2**20
 # While a piece is read, its labels are dense.
 _PIECE_CELLS = 4 * 2**20
 
@@ -114,7 +116,7 @@ def _take_features(rows: _Rows, reading: ReadingCard, path: Path) -> sparse.csr_
     indices -= first
     for index, (line, text) in rows.rounded.items():
         if (name := f"f{index - first}") not in reading.ignore:
-            raise FormatError(f"{at(path, line)}: column {show(name)} {EXACT_RULE}. Got {text}.")
+            raise FormatError(f"{at(path, line)}: column {show(name)} {EXACT}. Got {text}.")
     width = int(indices.max(initial=0)) + 1 if width is None else width
     X = sparse.csr_array((values, indices, ends), shape=(len(rows.lines), max(width, int(indices.max(initial=0)) + 1)))
     X.sort_indices()
@@ -132,7 +134,8 @@ def _take_labels(rows: _Rows, rule: PlainRule, path: Path) -> tuple[sparse.csr_a
     labels, ends = np.array(rows.labels, np.int64), np.array(rows.label_ends)
     numbers = _name_labels(rows, rule, path, np.unique(labels))
     n_rows, n_labels = len(rows.lines), len(numbers)
-    require_room(n_rows * n_labels, rows.n_bytes, f"{path}: {n_rows:,} rows of {n_labels:,} labels")
+    if n_rows * n_labels > _ALWAYS_BYTES:
+        require_room(n_rows * n_labels, rows.n_bytes, f"{path}: {n_rows:,} rows of {n_labels:,} labels")
     order = np.argsort(numbers)
     places = order[np.searchsorted(numbers, labels, sorter=order).clip(max=len(numbers) - 1)]
     is_known = np.asarray(numbers)[places] == labels

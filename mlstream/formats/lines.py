@@ -42,17 +42,17 @@ def decode_windows(text: bytes) -> str:
 class Lines:
     """The lines of a text, which end as on Unix, Windows or old Macs.
 
-    The first line with other characters than ASCII, comments aside, determines whether the text is UTF-8 or
-    Windows-1252, which reads Latin-1 alike.
+    The first line with other characters than ASCII, comments (which begin with `comment`) aside, determines whether the
+    text is UTF-8 or Windows-1252, which reads Latin-1 alike.
     """
 
-    def __init__(self, source: Readable, path: Path) -> None:
+    def __init__(self, source: Readable, path: Path, comment: str = "") -> None:
         self.path = path
         self.n_read = 0
         """How many lines `head` gave."""
         self.is_short = False
         """Whether the text is so short that it is not worth much effort."""
-        self._encoding = ""
+        self._encoding, self._comment = "", comment.encode()
         self._block, self._position = b"", 0
         self._blocks = self._read_blocks(source)
 
@@ -92,7 +92,7 @@ class Lines:
         """Decode one line."""
         if line.isascii():
             return line.decode("ascii")
-        if line.lstrip().startswith(b"%"):
+        if self._comment and line.lstrip().startswith(self._comment):
             return line.decode("utf-8", "replace")
         try:
             text, encoding = line.decode("utf-8"), "UTF-8"

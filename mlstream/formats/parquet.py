@@ -23,7 +23,15 @@ from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.frame_tables import read_array
 from mlstream.streams.tables.table import Column, Table, kept_columns
-from mlstream.streams.tables.text_columns import DATES, IGNORE, TextColumn, Words, missing_words, read_texts
+from mlstream.streams.tables.text_columns import (
+    DATES,
+    IGNORE,
+    ChooseTexts,
+    TextColumn,
+    Words,
+    missing_words,
+    read_texts,
+)
 
 _N_ROWS = 4096
 _PIECE_BYTES = 2**20
@@ -53,7 +61,9 @@ def to_nullable(labels: Indicator) -> pa.Array:
     return pa.array(np.ascontiguousarray(filled(labels)), mask=None if cells is None else ~cells)
 
 
-def read_parquet(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT) -> Iterator[Table]:
+def read_parquet(
+    source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT, choose_texts: ChooseTexts = lambda _: ()
+) -> Iterator[Table]:
     """Read a Parquet file in dense tables of some rows, one after the other, at least one.
 
     A missing value is NaN; under any `missing` but "error", words such as NA are missing values, too. Columns of
@@ -67,7 +77,8 @@ def read_parquet(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT
         file = parquet.ParquetFile(pa.BufferReader(content))
         all_names = _require_names(file.schema_arrow, path)
         names = [all_names[place] for place in kept_columns(all_names, reading.ignore, path)]
-        found = [_find_words(file, name, path, reading) for name in names]
+        texts = choose_texts(names)
+        found = [_find_words(file, name, path, reading, are_texts=name in texts) for name in names]
         head = Table(
             path, tuple(one.column for one in found), np.empty((0, len(names))), np.empty(0, np.int64), unit="row"
         )
@@ -111,7 +122,9 @@ def _require_names(schema: pa.Schema, path: Path) -> list[str]:
     return names
 
 
-def _find_words(file: parquet.ParquetFile, name: str, path: Path, reading: ReadingCard) -> TextColumn:
+def _find_words(
+    file: parquet.ParquetFile, name: str, path: Path, reading: ReadingCard, *, are_texts: bool
+) -> TextColumn:
     """Return how a column is read."""
     kind = file.schema_arrow.field(name).type
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind):
@@ -124,7 +137,7 @@ def _find_words(file: parquet.ParquetFile, name: str, path: Path, reading: Readi
         rule = "must hold numbers, booleans or words"
         raise FormatError(f"{path}: column {show(name)} {rule}. Got {show_type(kind)}; {IGNORE}.")
     missing = missing_words(reading)
-    words = Words(name, path, reading, missing=missing, unit="row")
+    words = Words(name, path, reading, are_texts=are_texts, missing=missing, unit="row")
     texts = _read_texts(file.read(columns=[name]).column(0))
     words.add(texts, range(1, len(texts) + 1))
     return words.settle()
@@ -151,7 +164,7 @@ def _read_column(
 
         return read_texts(texts, found, missing_words(reading), fail)
     if found.column.is_date:
-        values = column.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False)
+        values = column.cast(pa.timestamp("us"), safe=False).to_numpy(zero_copy_only=False)
     elif types.is_integer(column.type) and column.null_count:
         # pyarrow would round whole numbers where one is missing.
         values = np.array(column.to_pylist(), dtype=object)

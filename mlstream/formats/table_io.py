@@ -24,7 +24,7 @@ from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.labels import PlainRule
 from mlstream.streams.tables.table import Table, leave_out
-from mlstream.streams.tables.text_columns import TextColumn
+from mlstream.streams.tables.text_columns import ChooseTexts, TextColumn
 
 FORMATS: dict[str, TableFormat] = {
     ".arff": "arff",
@@ -72,12 +72,14 @@ def read_tables(
     dialect: CsvDialect | None = None,
     words: Mapping[str, TextColumn] | None = None,
     rule: PlainRule = None,
+    choose_texts: ChooseTexts = lambda _: (),
 ) -> Iterator[Table]:
     """Read the unpacked content of a plain table piece by piece, in the format that `find_format` finds.
 
     There is at least one table, and all have the same columns. By default, the first line of a CSV file and `reading`
-    say how it is written; `words` are the columns that `find_words` finds; `rule` chooses the labels of
-    LIBSVM and KEEL. Raises FormatError where the file breaks its format.
+    say how it is written; `words` are the columns that `find_words` finds; `rule` chooses the labels of LIBSVM and
+    KEEL; `choose_texts` the columns of Parquet that hold words whatever they look like. Raises FormatError where the
+    file breaks its format.
     """
     kind = find_format(path, reading)
     if kind in {"csv", "tsv"}:
@@ -85,7 +87,7 @@ def read_tables(
     if kind == "parquet":
         from mlstream.formats.parquet import read_parquet
 
-        return read_parquet(source, path, reading)
+        return read_parquet(source, path, reading, choose_texts)
     if kind == "libsvm":
         return leave_out(read_libsvm(source, path, reading, rule), reading.ignore)
     if kind == "keel":

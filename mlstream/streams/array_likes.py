@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from mlstream._support.memory import require_memory
-from mlstream.streams.frames import column_names, has_names, is_frame, read_numbers
+from mlstream.streams.frames import EXACT_RULE, MAX_EXACT, column_names, has_names, is_frame, read_numbers
 from mlstream.streams.label_values import Indicator, as_indicator
 
 Features: TypeAlias = npt.NDArray[np.floating] | sparse.csr_array
@@ -34,7 +34,12 @@ def as_features(X: object, what: str = "X") -> Features:
     table: Features = _as_csr(X) if sparse.issparse(X) else _as_array(X, what)
     if table.dtype.kind not in "biuf":
         raise ValueError(f"{what} must hold numbers. Got the type {table.dtype} instead.")
-    return table if table.dtype in _FLOATS else table.astype(np.float64)
+    if table.dtype in _FLOATS:
+        return table
+    values = table.data if sparse.issparse(table) else table
+    if values.size and max(int(values.max()), -int(values.min())) > MAX_EXACT:
+        raise ValueError(f"{what} {EXACT_RULE}. Got larger ones; leave out their column.")
+    return table.astype(np.float64)
 
 
 def as_labels(Y: Any, what: str = "Y") -> Indicator:

@@ -110,6 +110,11 @@ class ReadingCard(_Strict):
         | {"missing_words", "n_features", "format", "n_dropped"}
     )
 
+    @property
+    def keeps_words(self) -> bool:
+        """Whether labels are words as they are written: tags, classes, or those among which one marks a label."""
+        return self.tags is not None or self.classes or self.present is not None
+
     def takes_dates(self, column: str) -> bool:
         """Tell whether a column may hold dates."""
         return self.dates is not None or column == self.time

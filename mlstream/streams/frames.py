@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from narwhals.typing import IntoDataFrame, IntoSeries
 
+# Beyond it, neighbouring whole numbers are one float.
+MAX_EXACT = 2**53
+EXACT_RULE = f"must hold whole numbers of at most 2**53 ({MAX_EXACT:,}), beyond which they are rounded"
 # narwhals takes 20 ms to import: whoever brings no frame does without it.
 Frame: TypeAlias = "IntoDataFrame"
 Column: TypeAlias = "nw.Series[Any]"
@@ -82,6 +85,9 @@ def read_numbers(frame: Frame, what: str, way_out: str) -> npt.NDArray[np.floati
     columns = []
     for column in iter_columns(frame):
         numbers = _to_floats(column)
+        ends = (column.min(), column.max()) if column.dtype.is_integer() else ()
+        if any(value is not None and abs(value) > MAX_EXACT for value in ends):
+            raise ValueError(f"{what}: column {str(column.name)!r} {EXACT_RULE}. Got larger ones; leave it out.")
         if numbers is None:
             kind = str(column.dtype).partition("(")[0].lower()
             raise ValueError(f"{what}: column {str(column.name)!r} must hold numbers. Got {kind} instead; {way_out}.")

@@ -13,10 +13,11 @@ from scipy import sparse
 
 from mlstream.formats.arff.rows import RowReader
 from mlstream.formats.lines import Lines
+from mlstream.streams.frames import MAX_EXACT
 from mlstream.streams.tables._growing_arrays import Cells
 from mlstream.streams.tables._joined_features import make_csr
 from mlstream.streams.tables.table import to_number
-from mlstream.streams.tables.text_columns import MAX_EXACT, TextColumn
+from mlstream.streams.tables.text_columns import TextColumn
 
 Dense: TypeAlias = npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.int32]
@@ -94,10 +95,11 @@ class BlockReader:
         rows = self._read(block, first_line)
         stored = rows.cells.data if sparse.issparse(rows.cells) else rows.cells
         # Only the text shows whether a number was rounded.
-        if ((stored > MAX_EXACT).any() or (stored < -MAX_EXACT).any()) and _LONG_WHOLE.search(block):
-            is_compiled, self._is_compiled, self._reader.is_careful = self._is_compiled, False, True
+        if ((stored >= MAX_EXACT).any() or (stored <= -MAX_EXACT).any()) and _LONG_WHOLE.search(block):
+            before = self._is_compiled, self._reader.is_careful
+            self._is_compiled, self._reader.is_careful = False, True
             rows = self._read(block, first_line)
-            self._is_compiled, self._reader.is_careful = is_compiled, False
+            self._is_compiled, self._reader.is_careful = before
         if not self._reader.weights:
             return rows
         weights = np.array([self._reader.weights.get(line, 1.0) for line in rows.lines.tolist()])

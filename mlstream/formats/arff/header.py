@@ -122,17 +122,17 @@ def _parse_column(text: str, where: str, reading: ReadingCard) -> tuple[TextColu
         return collect_values(name), kind
     date = _DATE.fullmatch(kind)
     if date and reading.takes_dates(name):
-        return TextColumn(Column(name, is_date=True), _date_reader(unquote(date[1] or _ISO), where)), kind
+        return TextColumn(Column(name, is_date=True), _date_reader(name, unquote(date[1] or _ISO), where)), kind
     way_out = DATES if date else IGNORE
     raise FormatError(f"{where}: column {show(name)} must be numeric or nominal. Got {show(kind)}; {way_out}.")
 
 
-def _date_reader(pattern: str, where: str) -> Callable[[str], float | None]:
+def _date_reader(name: str, pattern: str, where: str) -> Callable[[str], float | None]:
     """Return what reads times in a pattern of Java; those without a zone are UTC."""
     try:
         form = _JAVA.sub(lambda match: _CODES[match[0]] if match[1] is None else match[1], pattern)
     except KeyError:
-        rule = f"a date must be of {', '.join(_CODES)}, and text in single quotes"
+        rule = f"column {show(name)} must have dates of {', '.join(_CODES)}, and text in single quotes"
         raise FormatError(f"{where}: {rule}. Got {show(pattern)}; {IGNORE}.") from None
 
     def read(text: str) -> float | None:

@@ -37,7 +37,7 @@ def read_arff(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT) -
     least one table, and each has the same columns; its cells are a CSR matrix if its rows are in sparse notation.
     Errors are those of `parse_arff`.
     """
-    lines = Lines(source, path)
+    lines = Lines(source, path, "%")
     header = parse_header(lines.head(), path, reading)
     reader, first_line = BlockReader(header.columns, lines, missing_words(reading)), header.n_lines + 1
     columns = tuple(one.column for one in header.columns)

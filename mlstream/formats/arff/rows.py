@@ -16,8 +16,9 @@ from typing import NoReturn, cast
 
 from mlstream._support.content import FormatError, at, clip, first_repeated, show
 from mlstream.formats.arff.header import QUOTED, unquote
+from mlstream.streams.frames import MAX_EXACT
 from mlstream.streams.tables.table import to_number
-from mlstream.streams.tables.text_columns import EXACT_RULE, MAX_EXACT, MISSING_WORDS, TextColumn, is_rounded
+from mlstream.streams.tables.text_columns import EXACT, MISSING_WORDS, TextColumn, is_rounded
 
 _MISSING = "?"
 
@@ -37,7 +38,8 @@ class RowReader:
         self._path = path
         self._missing = missing
         self._is_plain = all(column.read is to_number for column in columns)
-        self.is_careful = False
+        # What is quoted or a comment shows in text of any kind only with care.
+        self.is_careful = any(isinstance(column.column.values, list) for column in columns)
         """Whether rows are read with care at once."""
         self.weights: dict[int, float] = {}
         """The weight of each line that has one."""
@@ -124,8 +126,8 @@ class RowReader:
             values = column.column.values
             rule = column.rule if values is None else f"must be one of {{{clip(', '.join(values))}}}"
             self._fail(number, f"column {show(column.column.name)} {rule}. Got {show(cell)}")
-        if value is not None and abs(value) > MAX_EXACT and is_rounded(bare):
-            self._fail(number, f"column {show(column.column.name)} {EXACT_RULE}. Got {show(cell)}")
+        if value is not None and abs(value) >= MAX_EXACT and is_rounded(bare):
+            self._fail(number, f"column {show(column.column.name)} {EXACT}. Got {show(cell)}")
         return math.nan if value is None else value
 
     def _fail(self, number: int, message: str) -> NoReturn:

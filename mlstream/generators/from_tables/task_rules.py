@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from metrics.validation import require_choice
+from mlstream._support.reading import ReadingOptions
 from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._checks import require_count
 from mlstream.generators._randomness import Purpose, generator_for
@@ -71,7 +72,8 @@ class Found(NamedTuple):
 def read_timed(table: TableLike, by: str | None, column: str | None) -> Dataset:
     """Return the table that a user means; the times of a file are read from the column by which rows are sorted."""
     has_times = by == "time" and column is not None and isinstance(table, str | os.PathLike)
-    return as_dataset(table, **({"time": column} if has_times else {}))
+    options: ReadingOptions = {"time": column} if has_times else {}
+    return as_dataset(table, **options)
 
 
 def find_tasks(table: Dataset, rows: Index, rule: TaskRule) -> Found:

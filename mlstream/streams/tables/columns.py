@@ -70,9 +70,9 @@ def make_reading(**options: Unpack[ReadingOptions]) -> ReadingCard:
         way_out = "dates there are no feature unless dates= or --dates is given"
         raise ValueError(f"ignore must not name the column of times. Got {options['time']!r}; {way_out}.")
     separator = options.get("separator")
-    if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
+    if separator is not None and (len(separator) != 1 or separator in '"\r\n' or not separator.isascii()):
         raise ValueError(
-            f"separator= or --separator must be one character, such as ';', and no quote. Got {separator!r} instead."
+            f"separator= or --separator must be one ASCII character, such as ';', and no quote. Got {separator!r}."
         )
     try:
         return ReadingCard.model_validate(options)

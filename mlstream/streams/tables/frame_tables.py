@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
@@ -17,8 +17,8 @@ from mlstream._support.content import FormatError, at, first_repeated, show
 from mlstream._support.reading import ReadingOptions
 from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import ReadingCard
-from mlstream.streams.frames import Column as FrameColumn
 from mlstream.streams.frames import (
+    MAX_EXACT,
     Frame,
     column_names,
     is_frame,
@@ -28,14 +28,14 @@ from mlstream.streams.frames import (
     read_sparse,
     take_columns,
 )
+from mlstream.streams.frames import Column as FrameColumn
 from mlstream.streams.tables.columns import BY_DEFAULT, Parted, make_reading, part
 from mlstream.streams.tables.labels import LabelRule, choose_labels, normalise_rule
 from mlstream.streams.tables.table import Column, Table, kept_columns, nominal, to_number
 from mlstream.streams.tables.text_columns import (
     DATES,
-    EXACT_RULE,
+    EXACT,
     IGNORE,
-    MAX_EXACT,
     Words,
     missing_words,
     read_texts,
@@ -63,7 +63,8 @@ def read_frame(frame: Frame, labels: LabelRule, name: str, options: ReadingOptio
         raise FormatError(f"{name} must hold at least one row. Got 0.")
     features = take_columns(frame, np.setdiff1d(np.arange(len(names)), places).tolist())
     is_csr = is_sparse(features)
-    table = _tabulate_sparse(frame, name) if is_csr else _tabulate_frame(frame, name, reading)
+    texts = [names[place] for place in places] if reading.keeps_words else ()
+    table = _tabulate_sparse(frame, name) if is_csr else _tabulate_frame(frame, name, reading, texts)
     parted = part(table, places, reading, rule if reading.tags and isinstance(rule, tuple) else ())
     kind = np.float32 if is_of_float32(features) else np.float64
     X: Features = sparse.csr_array(parted.X) if is_csr else parted.X
@@ -71,21 +72,28 @@ def read_frame(frame: Frame, labels: LabelRule, name: str, options: ReadingOptio
 
 
 def tabulate(
-    names: Sequence[str], columns: Sequence[npt.ArrayLike], title: str, reading: ReadingCard = BY_DEFAULT
+    names: Sequence[str],
+    columns: Sequence[npt.ArrayLike],
+    title: str,
+    reading: ReadingCard = BY_DEFAULT,
+    texts: Collection[str] = (),
 ) -> Table:
     """Put columns side by side as a table, which `part` divides into features and labels.
 
     Columns hold numbers, booleans, strings or dates; None, NaN, NaT, NA and words such as NA are missing values.
     Booleans, and columns of the words true and false or yes and no, are 0 and 1; other words are nominal columns, their
-    values in alphabetical order. Errors call the table `title` and number its rows from 1. Raises FormatError if names
-    repeat, or a column holds infinity, more different words than columns of words may, or dates that do not become
-    numbers.
+    values in alphabetical order; those called in `texts` hold words whatever they look like. Errors call the table
+    `title` and number its rows from 1. Raises FormatError if names repeat, or a column holds infinity, more different
+    words than columns of words may, or dates that do not become numbers.
     """
     path = Path(title)
     if not names or len(set(names)) < len(names):
         got = f"{show(str(first_repeated(names)))} twice" if names else "no column"
         raise FormatError(f"{path} must have columns with different names. Got {got}.")
-    read = [read_array(name, np.asarray(column), path, reading) for name, column in zip(names, columns, strict=True)]
+    read = [
+        read_array(name, np.asarray(column), path, reading, are_texts=name in texts)
+        for name, column in zip(names, columns, strict=True)
+    ]
     cells = np.column_stack([cells for _, cells in read])
     return Table(path, tuple(column for column, _ in read), cells, np.arange(1, len(cells) + 1), unit="row")
 
@@ -95,10 +103,11 @@ def read_columns(
 ) -> Parted:
     """Read columns in memory, as `tabulate` and `part` do."""
     reading = _require_in_memory(options, "tags", "tag_separator")
-    table = tabulate(names, columns, "table", reading)
-    kept = table.take_columns(kept_columns(names, reading.ignore, table.path))
-    places, _ = choose_labels(kept, tuple(name for name in labels if name in kept.names))
-    return part(kept, places, reading)
+    kept = kept_columns(names, reading.ignore, Path("table"))
+    labels = tuple(name for name in labels if name not in reading.ignore)
+    texts = labels if reading.keeps_words else ()
+    table = tabulate([names[place] for place in kept], [columns[place] for place in kept], "table", reading, texts)
+    return part(table, choose_labels(table, labels).indices, reading)
 
 
 def _require_in_memory(options: ReadingOptions, *others: str) -> ReadingCard:
@@ -109,7 +118,7 @@ def _require_in_memory(options: ReadingOptions, *others: str) -> ReadingCard:
 
 
 def read_array(
-    name: str, values: np.ndarray, path: Path, reading: ReadingCard, n_before: int = 0
+    name: str, values: np.ndarray, path: Path, reading: ReadingCard, n_before: int = 0, *, are_texts: bool = False
 ) -> tuple[Column, npt.NDArray[np.float64]]:
     """Read a column, as `tabulate` does; `n_before` rows lie before it."""
     if values.dtype.kind in "mM":
@@ -121,7 +130,7 @@ def read_array(
         return Column(name), _require_numbers(name, np.where(is_known, values, math.nan), path, reading, n_before)
     texts = [str(value) if known else "" for value, known in zip(values, is_known, strict=True)]
     missing = missing_words(reading)
-    words = Words(name, path, reading, missing=missing, unit="row")
+    words = Words(name, path, reading, are_texts=are_texts, missing=missing, unit="row")
     words.add(texts, range(1, len(texts) + 1))
     found = words.settle()
 
@@ -156,16 +165,17 @@ def _require_numbers(
     numbers = values.astype(np.float64)
     if np.isinf(numbers).any():
         raise FormatError(f"{path}: column {show(name)} must hold finite numbers. Got infinity.")
-    large = np.flatnonzero(np.abs(numbers) > MAX_EXACT)
-    rounded = next((row for row in large.tolist() if isinstance(values[row], int | np.integer)), None)
+    large = np.flatnonzero(np.abs(numbers) >= MAX_EXACT)
+    whole = [row for row in large.tolist() if isinstance(values[row], int | np.integer)]
+    rounded = next((row for row in whole if abs(int(values[row])) > MAX_EXACT), None)
     if rounded is not None:
         where = at(path, n_before + rounded + 1, "row")
-        raise FormatError(f"{where}: column {show(name)} {EXACT_RULE}. Got {values[rounded]}.")
+        raise FormatError(f"{where}: column {show(name)} {EXACT}. Got {values[rounded]}.")
     marks = [number for number in map(to_number, reading.missing_words or ()) if number is not None]
     return np.where(np.isin(numbers, marks), np.nan, numbers) if marks else numbers
 
 
-def _tabulate_frame(frame: Frame, title: str, reading: ReadingCard) -> Table:
+def _tabulate_frame(frame: Frame, title: str, reading: ReadingCard, texts: Collection[str]) -> Table:
     """Read a data frame, as `tabulate` does.
 
     Columns that declare their values in an order (ordered categories of pandas, enums of polars) are nominal, with
@@ -174,12 +184,18 @@ def _tabulate_frame(frame: Frame, title: str, reading: ReadingCard) -> Table:
     columns = list(iter_columns(frame))
     for column in columns:
         _require_cells(column, title)
-    table = tabulate(column_names(frame), [column.to_numpy() for column in columns], title, reading)
+    table = tabulate(column_names(frame), list(map(_to_array, columns)), title, reading, texts)
     for place, column in enumerate(columns):
         declared = getattr(column.dtype, "categories", None)
-        if declared is not None and table.columns[place].is_coded and column.name != reading.tags:
+        if declared is not None and table.columns[place].is_coded and column.name not in texts:
             table = _declare(table, place, [str(value).strip() for value in declared])
     return table
+
+
+def _to_array(column: FrameColumn) -> np.ndarray:
+    # As floats, which libraries make of whole numbers where one is missing, large ones are rounded.
+    is_object = column.dtype.is_integer() and column.null_count()
+    return np.array(column.to_list(), dtype=object) if is_object else column.to_numpy()
 
 
 def _tabulate_sparse(frame: Any, title: str) -> Table:

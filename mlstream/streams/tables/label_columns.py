@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from itertools import chain
@@ -63,7 +64,8 @@ class _Binary:
         self._marked = [place for place, column in columns if column.is_coded or present is not None]
         # The first line with a 0, and that with a -1, of each label.
         self._lines = {0: np.zeros(len(places), np.int64), _MINUS: np.zeros(len(places), np.int64)}
-        self._holds_others = np.zeros(len(places), dtype=bool)
+        # Whether a label has the value that marks it, and others.
+        self._holds, self._holds_others = np.zeros((2, len(places)), dtype=bool)
 
     def extend(self, table: Table) -> None:
         """Append rows."""
@@ -104,6 +106,9 @@ class _Binary:
         if self._lines[_MINUS].any():
             codes[codes == _MINUS] = 0
         if self._present is not None:
+            for place in np.flatnonzero(self._holds_others & ~self._holds).tolist():
+                rule = f"label {show(names[place])} never has the value {show(self._present)}"
+                warnings.warn(f"{self._first.path}: {rule}, which present= or --present names.", stacklevel=2)
             # Whoever marks with a cross leaves the other cells empty.
             codes[:, ~self._holds_others] &= 1
         is_known = codes.max(initial=0) < _UNKNOWN
@@ -113,17 +118,13 @@ class _Binary:
         self, table: Table, column: Column, cells: npt.NDArray[np.float64], place: int
     ) -> npt.NDArray[np.float64]:
         """Return 1 and 0 for the values of a column of words, or for the value that marks a label."""
-        known = ~np.isnan(cells)
-        if not column.is_coded:
-            marked = cells == to_number(self._present or "")
+        known, values = ~np.isnan(cells), list(column.values or ())
+        if self._present is not None:
+            marked = cells == (_find_code(column, self._present) if column.is_coded else _find_number(self._present))
+            self._holds[place] |= bool(marked.any())
             self._holds_others[place] |= bool((known & ~marked).any())
             return np.where(known, marked, np.nan)
-        values = list(column.values or ())
-        if self._present is not None:
-            truth = {value: float(value == self._present) for value in values}
-            self._holds_others[place] = len(values) > (self._present in values)
-        else:
-            truth = find_truth(values) or self._refuse(table, column)
+        truth = find_truth(values) or self._refuse(table, column)
         numbers = np.array([truth[value] for value in values])
         return np.where(known, numbers[np.where(known, cells, 0).astype(np.int64)], np.nan)
 
@@ -158,6 +159,17 @@ class _Classes:
         return LabelledRows(Y if np.isnan(Y).any() else Y.astype(np.uint8), names)
 
 
+def _find_code(column: Column, text: str) -> float:
+    values = list(column.values or ())
+    return values.index(text) if text in values else math.nan
+
+
+def _find_number(text: str) -> float:
+    """Return the number that a text stands for, words for 1 and 0 too."""
+    number = to_number(text)
+    return (find_truth([text]) or {}).get(text, math.nan) if number is None else number
+
+
 def _show_number(value: float) -> str:
     return str(int(value)) if value.is_integer() else str(value)
 
@@ -170,8 +182,8 @@ def _expand(path: Path, column: Column, cells: npt.NDArray[np.float64]) -> tuple
         rule = f"must hold at most {MAX_CLASSES} values for classes= or --classes"
         raise FormatError(f"{path}: label column {show(column.name)} {rule}. Got {len(texts)}.")
     names = [f"{column.name}={text}" for text in texts]
-    truth = find_truth(texts) if column.is_coded else {text: float(text) for text in texts if text in {"0", "1"}}
-    if truth is not None and len(truth) == len(texts) <= 2:
+    truth = find_truth(texts) or {text: float(text) for text in texts if to_number(text) in {0.0, 1.0}}
+    if len(truth) == len(texts) <= 2:
         classes, names = np.array([classes[texts.index(text)] for text in texts if truth[text]]), [column.name]
     Y = (cells[:, np.newaxis] == (classes if len(classes) else [np.inf])).astype(np.float32)
     Y[~known] = np.nan

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
+import numpy as np
+
 from mlstream._support.content import FormatError, bare_path, show
 from mlstream._support.files import did_you_mean
-from mlstream.streams.card_model import StreamCard
+from mlstream.streams.card_model import ReadingCard, StreamCard
 from mlstream.streams.tables.mulan import read_labels
-from mlstream.streams.tables.table import Table
+from mlstream.streams.tables.table import Column, Table
 
 LabelRule: TypeAlias = int | Iterable[str] | str | os.PathLike[str] | None
 PlainRule: TypeAlias = int | tuple[str, ...] | str | None
@@ -73,6 +75,16 @@ def choose_labels(
             f"Got {len(chosen.indices)} labels."
         )
     return chosen
+
+
+def choose_texts(
+    names: Sequence[str], path: Path, rule: PlainRule, reading: ReadingCard, card: StreamCard | None = None
+) -> Collection[str]:
+    """Return which columns hold words as they are written: labels, if the options make labels of words."""
+    if not reading.keeps_words:
+        return ()
+    head = Table(path, tuple(map(Column, names)), np.empty((0, len(names))), np.empty(0, np.int64))
+    return {names[place] for place in choose_labels(head, rule, card, reading.tags).indices}
 
 
 def _find_rule(table: Table, card: StreamCard | None) -> LabelColumns:

@@ -115,7 +115,8 @@ def nominal(name: str, values: Sequence[str]) -> Column:
     """Make a nominal column."""
     numbers = [to_number(value) for value in values]
     finite = tuple(number for number in numbers if number is not None)
-    return Column(name, tuple(values), finite if len(finite) == len(values) else None)
+    # 7 and 007 are two values, but one number.
+    return Column(name, tuple(values), finite if len(set(finite)) == len(values) else None)
 
 
 def to_number(text: str) -> float | None:

@@ -7,13 +7,14 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from mlstream._support.content import FormatError, at, show
 from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.frames import EXACT_RULE, MAX_EXACT
 from mlstream.streams.tables.table import Column, to_number
 
 # Spellings of a missing value, beside an empty cell: those of R, pandas, Excel, SQL, WEKA and KEEL. Values that a
@@ -22,15 +23,13 @@ MISSING_WORDS = frozenset({"NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "nu
 # A column has at most so many different words; where there are more than a few, each must come twice on average.
 MAX_WORDS = 100
 _FEW_WORDS = 20
-# Beyond it, neighbouring whole numbers are one float.
-MAX_EXACT = 2**53
 
 CATEGORIES = "categories= or --categories (one-hot or ordinal) reads words"
 IGNORE = "ignore= or --ignore leaves the column out"
 DATES = f"dates= or --dates (epoch or parts) makes numbers of it, {IGNORE}"
 NUMBER_RULE = "must be a finite number, or empty for an unknown label"
-EXACT_RULE = f"must hold whole numbers of at most 2**53 ({MAX_EXACT:,}), beyond which they are rounded; {IGNORE}"
-_DATE_RULE = "must hold dates in ISO 8601, such as 2026-01-31 or 2026-01-31T10:30:00Z"
+EXACT = f"{EXACT_RULE}; {IGNORE}"
+_DATE_RULE = f"must hold dates in ISO 8601, such as 2026-01-31 or 2026-01-31T10:30:00Z; {IGNORE}"
 
 _TRUTH = ({"false": 0.0, "true": 1.0}, {"no": 0.0, "yes": 1.0})
 # Of labels only: as features, letters are more often words.
@@ -39,6 +38,9 @@ _WHOLE = re.compile(r"\s*[+-]?[0-9]{16,}\s*")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9.]*,[0-9]+")
 _DATE = re.compile(r"[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}([T ].*)?|[0-9]{1,2}([-/.])[0-9]{1,2}\3[0-9]{2,4}([T ].*)?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+ChooseTexts: TypeAlias = Callable[[Sequence[str]], Collection[str]]
 
 
 class TextColumn(NamedTuple):
@@ -57,14 +59,21 @@ class TextColumn(NamedTuple):
 class Words:
     """The different texts of one column, gathered from its cells, those for missing values left out.
 
-    Errors number cells by `unit`: "line" or "row".
+    They stay words, however many, if `are_texts`. Errors number cells by `unit`: "line" or "row".
     """
 
     def __init__(
-        self, name: str, path: Path, reading: ReadingCard, *, missing: Collection[str] = (), unit: str = "line"
+        self,
+        name: str,
+        path: Path,
+        reading: ReadingCard,
+        *,
+        are_texts: bool = False,
+        missing: Collection[str] = (),
+        unit: str = "line",
     ) -> None:
         self._name, self._path, self._reading, self._missing, self._unit = name, path, reading, missing, unit
-        self._most = math.inf if name == reading.tags else MAX_WORDS
+        self._are_texts = are_texts
         self._lines: dict[str, int] = {}
         self._first: tuple[str, int] | None = None
         self._n_cells = 0
@@ -72,7 +81,7 @@ class Words:
     @property
     def are_many(self) -> bool:
         """Whether there are so many texts that, of those that are not numbers, only the first is still of interest."""
-        return len(self._lines) > self._most
+        return not self._are_texts and len(self._lines) > MAX_WORDS
 
     def add(self, cells: Sequence[str], lines: Sequence[int], n_cells: int | None = None) -> None:
         """Look at more cells, and the line of each; `n_cells` counts them, where repeated ones are left out."""
@@ -93,8 +102,8 @@ class Words:
         Raises FormatError if the column holds dates that do not become numbers, decimal commas, or too many words.
         """
         texts = sorted(self._lines)
-        if self._name == self._reading.tags:
-            return code_values(Column(self._name, texts))
+        if self._are_texts:
+            return code_values(Column(self._name, sorted(texts, key=lambda text: to_number(text) or 0.0)))
         if self._first is None:
             return TextColumn(Column(self._name))
         truth = find_truth(texts, _TRUTH)
@@ -109,7 +118,7 @@ class Words:
         for text, line in self._lines.items():
             where, name = at(self._path, line, self._unit), show(self._name)
             if _DECIMAL_COMMA.fullmatch(text):
-                way_out = "write a decimal point instead of the comma"
+                way_out = "write decimal points, and nothing between thousands"
                 raise FormatError(f"{where}: column {name} {NUMBER_RULE}. Got {show(text)}; {way_out}.")
             if _DATE.fullmatch(text):
                 rule = "must hold numbers or words"
@@ -143,9 +152,9 @@ def read_texts(
                 raise fail(place, column.rule)
             number = math.nan
         numbers[place] = number
-    for place in np.flatnonzero(np.abs(numbers) > MAX_EXACT).tolist():
+    for place in np.flatnonzero(np.abs(numbers) >= MAX_EXACT).tolist():
         if is_rounded(texts[place]):
-            raise fail(place, EXACT_RULE)
+            raise fail(place, EXACT)
     return numbers
 
 

@@ -162,8 +162,11 @@ def test_words_without_a_declaration_need_an_option() -> None:
     [
         ({"missing": "zero"}, "missing must be 'error', 'drop', 'mean', 'indicator' or 'keep'. Got 'zero'"),
         ({"categories": "hash"}, "categories must be 'one-hot' or 'ordinal'. Got 'hash'"),
-        ({"separator": "::"}, "separator= or --separator must be one character, such as ';', and no quote. Got '::'"),
-        ({"separator": '"'}, "separator= or --separator must be one character"),
+        (
+            {"separator": "::"},
+            "separator= or --separator must be one ASCII character, such as ';', and no quote. Got '::'",
+        ),
+        ({"separator": '"'}, "separator= or --separator must be one ASCII character"),
         ({"tag_separator": ""}, "tag_separator must have at least 1 character. Got ''"),
         ({"n_features": -1}, "n_features must be at least 0. Got -1"),
     ],

@@ -58,7 +58,7 @@ def test_what_is_no_number_and_no_word_is_one_error() -> None:
 
     check_all(
         [
-            (["0,5", "1,5"], "row 1: .* Got '0,5'; write a decimal point instead of the comma"),
+            (["0,5", "1,5"], "row 1: .* Got '0,5'; write decimal points"),
             (["2024-01-05"], "row 1: column 'a' must hold numbers or words. Got '2024-01-05', a date; dates= or"),
             (["5.1.2024 10:00"], "Got '5.1.2024 10:00', a date"),
             ([dt.date(2024, 1, 5)], "Got '2024-01-05', a date"),

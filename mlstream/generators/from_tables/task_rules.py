@@ -70,8 +70,9 @@ class Found(NamedTuple):
 
 def read_timed(table: TableLike, by: str | None, column: str | None) -> Dataset:
     """Return the table that a user means; the times of a file are read from the column by which rows are sorted."""
-    has_times = by == "time" and column is not None and isinstance(table, str | os.PathLike)
-    return as_dataset(table, **({"time": column} if has_times else {}))
+    if by == "time" and column is not None and isinstance(table, str | os.PathLike):
+        return as_dataset(table, time=column)
+    return as_dataset(table)
 
 
 def find_tasks(table: Dataset, rows: Index, rule: TaskRule) -> Found:

@@ -36,6 +36,7 @@ ELSEWHERE = {"contributing/architecture", "campaigns/published_tables"}
 LEARNERS = "from tests.mlstream.evaluation.streams import Online as Perceptron\n"
 TABLES = {
     "table.csv": ("a,b,red,blue", "1,2,1,0", "3,,0,1", "4,5,1,0", "6,7,0,1"),
+    "visits.csv": ("when,c,red,blue", "2026-01-31,1,1,0"),
     "words.csv": ("a,c,red,blue", "1,x,1,0", "3,y,0,1", "4,x,1,0", "6,y,0,1"),
 }
 SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -46,5 +46,5 @@ def describe_reading(reading: ReadingCard, quote: Callable[[str], str]) -> Itera
         else:
             values = value if isinstance(value, tuple) else (value,)
             yield sentence.format(
-                ", ".join(quote(str(one)) if one != "" else "those without a name" for one in values) or "none"
+                ", ".join(quote(str(part)) if part != "" else "those without a name" for part in values) or "none"
             )

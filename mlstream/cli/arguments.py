@@ -72,10 +72,10 @@ def with_parameters(added: Sequence[Parameter]) -> Callable[[Command], Command]:
 
     def replace(command: Command) -> Command:
         found = signature(command, eval_str=True)
-        own = [one for one in found.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+        own = [parameter for parameter in found.parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD]
         # Typer reads both.
         command.__signature__ = found.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
-        command.__annotations__ = {one.name: one.annotation for one in [*own, *added]}
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *added]}
         return command
 
     return replace

@@ -84,7 +84,8 @@ def show_card(card: StreamCard) -> None:
     )
     console.print(_list_terms(terms, card.name), soft_wrap=True)
     if card.source.reading is not None:
-        console.print(_plain(f"The source: {' '.join(describe_reading(card.source.reading, repr))}"), soft_wrap=True)
+        read = " ".join(describe_reading(card.source.reading, repr))
+        console.print(f"How the source was read: {_plain(read)}", soft_wrap=True)
     console.print(_task_table(card))
     measured = {"": card.persistence, "; in the source ": card.source.persistence}
     shares = "".join(

@@ -119,14 +119,14 @@ class GeneratorCommand:
             if self.source == "table":
                 console.show_drops(stream.card)
 
-        options = [_to_option(one, texts[name]) for name, one in parameters.items()]
-        required = [one for one in options if one.default is Parameter.empty]
-        optional = [one for one in options if one.default is not Parameter.empty]
+        options = [_to_option(parameter, texts[name]) for name, parameter in parameters.items()]
+        required = [option for option in options if option.default is Parameter.empty]
+        optional = [option for option in options if option.default is not Parameter.empty]
         reading, terms = [reading_parameters(), term_parameters()] if self.source == "table" else [[], []]
         signature = [*_INPUTS[self.source], *required, _OUTPUT, *reading, *optional, _FORCE]
-        signature += [one for one in terms if one.name not in parameters]
+        signature += [option for option in terms if option.name not in parameters]
         command.__signature__ = Signature(  # type: ignore[attr-defined]
-            [one.replace(kind=Parameter.KEYWORD_ONLY) for one in signature]
+            [option.replace(kind=Parameter.KEYWORD_ONLY) for option in signature]
         )
         app = typer.Typer(add_completion=False)
         app.command(self.name, help=self.help)(command)

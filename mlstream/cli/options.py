@@ -45,7 +45,7 @@ Parameters: TypeAlias = dict[str, Any]
 
 def option_parameters(panels: Panels = OF_RUNS) -> list[Parameter]:
     """List the options of some classes as parameters of a command, each under a heading."""
-    return [_parameter(one, panel) for kind, panel in panels.items() for one in list_options(kind)]
+    return [_parameter(option, panel) for kind, panel in panels.items() for option in list_options(kind)]
 
 
 def read_options(typed: dict[str, Any]) -> dict[str, Any]:

@@ -22,22 +22,22 @@ _LABELS = (
 )
 # By option of `load_dataset`; `time` follows from those of a scenario.
 _HELP = {
-    "missing": "What becomes of missing features: an error, as by default; rows left out (drop); the mean of the "
-    "column (mean), also beside a 0/1 feature (indicator); or NaN (keep).",
-    "categories": "What becomes of columns of words: a 0/1 feature per value (one-hot), or the number of the value "
-    "(ordinal). By default one-hot in ARFF and KEEL, else an error.",
+    "missing": "Missing features are an error, as by default; their rows are left out (drop); they become the mean of "
+    "the column (mean), also beside a 0/1 feature (indicator), or NaN (keep).",
+    "categories": "Columns of words become a 0/1 feature per value (one-hot), or the number of the value (ordinal). By "
+    "default one-hot in ARFF and KEEL, else an error.",
     "separator": "Character between the cells of a CSV file, or its name: comma, semicolon, tab, bar. By default that "
     "in the line of names.",
     "ignore": "Columns to leave out, such as keys and free text: names split by commas, as in --labels; '' stands for "
     "columns without a name.",
-    "dates": "What becomes of columns of dates: seconds since 1970 (epoch), or a feature each for year, month, day, "
-    "weekday, hour, minute and second (parts). By default an error.",
+    "dates": "Columns of dates become seconds since 1970 (epoch), or a feature each for year, month, day, weekday, "
+    "hour, minute and second (parts). By default an error.",
     "header": "Whether the first line of a CSV file names the columns, as by default; else they are x0, x1, ...",
     "present": "Value that marks a label, such as x; any other is 0. By default labels are 0 and 1, -1 and 1, or words "
     "for them such as true and false.",
     "classes": "Make a label NAME=VALUE of each value of a label column.",
     "tags": "Column that lists the labels of each row; --labels names those that are wanted, by default all.",
-    "tag_separator": "What is between the labels in the column of tags, or its name, as in --separator. By default a "
+    "tag_separator": "Text between the labels in the column of tags, or its name, as in --separator. By default a "
     "semicolon.",
     "missing_words": "Words for a missing value, beside an empty cell, split by commas. By default NA, NaN, null, ? "
     "and the like.",

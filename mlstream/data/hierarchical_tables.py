@@ -90,7 +90,7 @@ def _read(path: Path, lines: list[str], reading: ReadingCard) -> _Read:
             names = _declare(declared[2], at(path, number + 1))
             if declared[1] in reading.ignore:
                 raise ValueError(f"ignore= or --ignore must not name the classes of {path}. Got {declared[1]!r}.")
-            # What is left is an ordinary file, with zeros for classes, whose lines keep their numbers.
+            # The rest is an ordinary file, with zeros for classes, whose lines keep their numbers.
             lines[number] = f"@attribute {declared[1]} numeric"
         elif names and _DATA.match(line):
             Y = _take_classes(lines, number + 1, names, path)

@@ -101,7 +101,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
         out.
     column : str, optional
         Feature whose values are the tasks ("column"), or column by which rows are sorted ("time"): numbers or dates.
-        The dates of a file are read for that alone, and are a feature only with `dates` of `load_dataset`.
+        The dates of a file are read for that alone, and are a feature only where `dates` says what they become.
     task_identity : {"always", "training", "never"}, optional
         When a learner sees the task; by default the first choice that the scenario allows.
     pretraining_fraction : float

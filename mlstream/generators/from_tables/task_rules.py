@@ -13,7 +13,6 @@ import numpy.typing as npt
 from scipy import sparse
 
 from metrics.validation import require_choice
-from mlstream._support.reading import ReadingOptions
 from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._checks import require_count
 from mlstream.generators._randomness import Purpose, generator_for
@@ -71,9 +70,9 @@ class Found(NamedTuple):
 
 def read_timed(table: TableLike, by: str | None, column: str | None) -> Dataset:
     """Return the table that a user means; the times of a file are read from the column by which rows are sorted."""
-    has_times = by == "time" and column is not None and isinstance(table, str | os.PathLike)
-    options: ReadingOptions = {"time": column} if has_times else {}
-    return as_dataset(table, **options)
+    if by == "time" and column is not None and isinstance(table, str | os.PathLike):
+        return as_dataset(table, time=column)
+    return as_dataset(table)
 
 
 def find_tasks(table: Dataset, rows: Index, rule: TaskRule) -> Found:

@@ -155,7 +155,7 @@ MEANT = {
     "generate toy.arff --labels labels.xml -o x.npz": "labels.xml must name columns of toy.arff. Got 'zzz'",
     "generate toy.arff --labels broken.xml -o x.npz": "broken.xml must be a MULAN label file (XML).",
     # values of a table
-    "generate twice.csv --labels 2 -o x.npz": "the names of its columns, all different. Got 'k' twice.",
+    "generate twice.csv --labels 2 -o x.npz": "the names of its columns, all different. Got 'k' twice",
     "generate ragged.csv --labels 2 -o x.npz": "ragged.csv, line 2: a row must hold 3 values. Got 2.",
     "generate words.csv --labels 2 -o x.npz": "words.csv, line 2: column 'x' must be a finite number",
     "generate twos.csv --labels 2 -o x.npz": "twos.csv, line 2: label 'k' must be 0 or 1. Got 2; present=",

@@ -84,15 +84,19 @@ def _join(bunch: Mapping[str, Any], options: ReadingOptions) -> Dataset:
         return Dataset.from_frame(join_columns(X, Y), names, **options)
     feature_names = _fitting_names(bunch.get("feature_names"), X)
     label_names = _fitting_names(bunch.get("target_names"), Y)
-    are_arrays = all(isinstance(table, np.ndarray) and table.ndim == 2 for table in (X, Y)) and len(X) == len(Y)
     # Of OpenML, whose labels are the words TRUE and FALSE.
-    if are_arrays and (options or {"O", "U"} & {X.dtype.kind, Y.dtype.kind}):
+    if _are_tables(X, Y) and (options or {"O", "U"} & {X.dtype.kind, Y.dtype.kind}):
         labels = as_names(label_names, Y, "y", Y.shape[1])
         names = (*as_names(feature_names, X, "x", X.shape[1]), *labels)
         return Dataset(**read_columns(names, [*X.T, *Y.T], labels, options)._asdict())
     if options:
         raise ValueError(f"{', '.join(options)} must be left out, unless X and Y are dense arrays of two dimensions.")
     return Dataset(X, Y, feature_names, label_names)
+
+
+def _are_tables(*arrays: Any) -> bool:
+    """Tell whether all are dense tables with as many rows."""
+    return all(isinstance(one, np.ndarray) and one.ndim == 2 and len(one) == len(arrays[0]) for one in arrays)
 
 
 def _fitting_names(names: Sequence[str] | None, table: npt.ArrayLike) -> tuple[str, ...]:

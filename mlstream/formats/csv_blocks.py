@@ -96,6 +96,11 @@ class CsvBlock:
             self._refuse(error)
         return {place: self._to_texts(found.column(str(place))) for place in sorted(chosen)}
 
+    def distinct(self, cells: Texts) -> tuple[list[str], list[int]]:
+        """Return the different texts of a column, and the first line of each."""
+        seen, rows = np.unique(cells.codes, return_index=True)
+        return [cells.values[code] for code in seen[seen >= 0]], self.lines[rows[seen >= 0]].tolist()
+
     def widen_header(self) -> CsvHeader:
         """Add an empty column to the header if the first row ends with a separator that the header lacks."""
         header = self._header

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -120,20 +120,23 @@ def _settle(separator: str, names: tuple[str, ...], dialect: CsvDialect, path: P
     inner = range(has_index, width - n_empty)
     named = [names[place] for place in inner]
     kept = [inner[place] for place in kept_columns(named, dialect.ignore, path)] if named else []
-    nameless = next((place for place in kept if not names[place]), None)
-    if dialect.is_foreign and nameless is not None:
-        rule = f"column {nameless + 1} must have a name"
-        way_out = "ignore=[''] or --ignore '' leaves out columns without a name"
-        raise FormatError(f"{at(path, 1)}: {rule}. Got none; {way_out}, {_NO_NAMES}.")
-    repeated = first_repeated(names[place] for place in kept)
-    if repeated is not None or not kept:
-        got = "no name" if repeated is None else f"{show(str(repeated))} twice"
-        rule = "a CSV file must start with the names of its columns, all different"
-        way_out = f"; {_NO_NAMES}" * dialect.is_foreign
-        raise FormatError(f"{at(path, 1)}: {rule}. Got {got}{way_out}.")
+    _require_names([names[place] for place in kept], dialect, path)
     empty = tuple(range(width - n_empty, width))
     missing = dialect.missing, dialect.quoted_missing
     return CsvHeader(separator, names, tuple(kept), has_index, empty, *missing, dialect.is_foreign)
+
+
+def _require_names(names: Sequence[str], dialect: CsvDialect, path: Path) -> None:
+    """Require that columns have names, all different."""
+    where, way_out = at(path, 1), f"; {_NO_NAMES}" * dialect.is_foreign
+    if dialect.is_foreign and "" in names:
+        leave_out = "; ignore=[''] or --ignore '' leaves out columns without a name"
+        raise FormatError(f"{where}: each column must have a name. Got one without{leave_out}{way_out}.")
+    repeated = first_repeated(names)
+    if repeated is not None or not names:
+        got = "no name" if repeated is None else f"{show(str(repeated))} twice"
+        rule = "a CSV file must start with the names of its columns, all different"
+        raise FormatError(f"{where}: {rule}. Got {got}{way_out}.")
 
 
 def _find_separator(line: str, path: Path) -> str:

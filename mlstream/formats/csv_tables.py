@@ -86,16 +86,14 @@ def find_words(
     lines = Lines(source, path)
     header = read_header(lines, dialect_of(path, reading))
     names = {place: header.names[place] for place in header.kept}
-    texts = choose_texts(list(names.values()))
-    columns = {place: Words(name, path, reading, are_texts=name in texts) for place, name in names.items()}
+    chosen = choose_texts(list(names.values()))
+    columns = {place: Words(name, path, reading, are_texts=name in chosen) for place, name in names.items()}
     for block in iterate_blocks(lines, header):
         few = [place for place, column in columns.items() if not column.are_many]
         found = block.find_texts(header.kept, few)
         for place, column in columns.items():
-            codes, texts = found.get(place, Texts(np.empty(0, np.int32), []))
-            seen, rows = np.unique(codes, return_index=True)
-            lines_of = block.lines[rows[seen >= 0]].tolist()
-            column.add([texts[code] for code in seen if code >= 0], lines_of, len(block.lines))
+            texts, lines_of = block.distinct(found[place]) if place in found else ([], [])
+            column.add(texts, lines_of, len(block.lines))
     settled = [column.settle() for column in columns.values()]
     return {one.column.name: one for one in settled if one.read is not to_number}
 

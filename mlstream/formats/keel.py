@@ -103,28 +103,36 @@ def _declare(header: _Header, text: str, where: str, ignore: Collection[str]) ->
     if name in header.columns:
         raise FormatError(f"{where}: column names must differ. Got {show(name)} twice.")
     if listed := _VALUES.fullmatch(kind):
-        values = tuple(_split(listed[1]))
-        if not values or not all(values) or len(set(values)) < len(values):
-            got = first_repeated(values) if values else "none"
-            raise FormatError(f"{where}: the values of column {show(name)} must differ. Got {show(str(got))}.")
+        values = _read_values(listed[1], name, where)
         header.columns[name], header.classes[name] = nominal(name, values), values
         return
     # Columns within the cells of a relation, as ARFF has them, come next.
     is_relation = kind.lower() == "relational"
-    if name in ignore and not is_relation:
-        header.columns[name] = Column(name)
-        return
-    numeric = _NUMERIC.fullmatch(kind)
-    if numeric is None:
-        rule, way_out = (
-            "must be real, integer or {a, b, ...}",
-            "format= or --format arff reads ARFF" if is_relation else IGNORE,
-        )
-        raise FormatError(f"{where}: column {show(name)} {rule}. Got {show(kind)}; {way_out}.")
     header.columns[name] = Column(name)
+    numeric = _NUMERIC.fullmatch(kind)
+    if numeric is not None:
+        header.classes |= _find_range(name, numeric)
+    elif is_relation or name not in ignore:
+        rule, way_out = "must be real, integer or {a, b, ...}", "format= or --format arff reads ARFF"
+        got = f"{show(kind)}; {way_out if is_relation else IGNORE}"
+        raise FormatError(f"{where}: column {show(name)} {rule}. Got {got}.")
+
+
+def _read_values(text: str, name: str, where: str) -> tuple[str, ...]:
+    values = tuple(_split(text))
+    if not all(values) or len(set(values)) < len(values):
+        raise FormatError(
+            f"{where}: the values of column {show(name)} must differ. Got {show(str(first_repeated(values) or ''))}."
+        )
+    return values
+
+
+def _find_range(name: str, numeric: re.Match[str]) -> dict[str, tuple[str, ...]]:
+    """Return the classes of a column of whole numbers, if it has a range of not too many."""
     least, most = to_number(numeric[2] or ""), to_number(numeric[3] or "")
-    if numeric[1].lower() == "integer" and least is not None and most is not None and 0 <= most - least < MAX_CLASSES:
-        header.classes[name] = tuple(str(value) for value in range(int(least), int(most) + 1))
+    if numeric[1].lower() != "integer" or least is None or most is None or not 0 <= most - least < MAX_CLASSES:
+        return {}
+    return {name: tuple(str(value) for value in range(int(least), int(most) + 1))}
 
 
 def _split(text: str) -> list[str]:
@@ -143,9 +151,9 @@ def _settle_roles(header: _Header, rule: PlainRule) -> _Header:
     names = list(header.columns)
     outputs = header.outputs or names[-1:]
     inputs = header.inputs or [name for name in names if name not in outputs]
-    are_chosen = isinstance(rule, int) or (isinstance(rule, tuple) and len(outputs) == 1 and outputs[0] in rule)
-    are_classes = len(outputs) > 1 or outputs[0] in header.classes
-    fits = bool(names) and sorted(inputs + outputs) == sorted(names) and are_classes
+    one = outputs[0] if len(outputs) == 1 else None
+    are_chosen = isinstance(rule, int) or (isinstance(rule, tuple) and one in rule)
+    fits = sorted(inputs + outputs) == sorted(names) and (one is None or one in header.classes)
     header.inputs, header.outputs = (inputs, outputs) if fits and not are_chosen else (names, [])
     return header
 

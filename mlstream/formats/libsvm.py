@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,6 +49,19 @@ class _Rows(NamedTuple):
     rounded: dict[int, tuple[int, str]]
     """By index: the line of a whole number that a float may round, and its text."""
 
+    def add(self, line: int, labels: str | None, cells: str) -> None:
+        """Append the row of a line."""
+        if labels:
+            self.labels.extend(int(float(label)) for label in labels.split(","))
+        parts = cells.replace(":", " ").split()
+        if _LONG.search(cells):
+            pairs = zip(map(int, parts[::2]), parts[1::2], strict=True)
+            self.rounded.update({index: (line, text) for index, text in pairs if is_rounded(text)})
+        self.cells.extend(map(float, parts))
+        self.label_ends.append(len(self.labels))
+        self.cell_ends.append(len(self.cells) // 2)
+        self.lines.append(line)
+
 
 def read_libsvm(
     source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT, rule: PlainRule = None
@@ -62,6 +75,9 @@ def read_libsvm(
     ``index:value``, a number is beyond the width, or no label occurs.
     """
     rows = _read_rows(Lines(source, path))
+    n_stated = rows.header[0] if rows.header else len(rows.lines)
+    if n_stated != len(rows.lines):
+        raise FormatError(f"{path} must hold {n_stated} rows, as its first line says. Got {len(rows.lines)}.")
     X, (Y, label_names) = _take_features(rows, reading, path), _take_labels(rows, rule, path)
     names = tuple(f"f{place}" for place in range(X.shape[1]))
     # A label may be called like a feature.
@@ -91,19 +107,7 @@ def _read_rows(lines: Lines) -> _Rows:
             raise FormatError(
                 f"{at(lines.path, number)}: a row must be labels and index:value. Got {show(line[:200])}."
             )
-        if match[1]:
-            rows.labels.extend(int(float(label)) for label in match[1].split(","))
-        cells = match[2].replace(":", " ").split()
-        if _LONG.search(match[2]):
-            pairs = zip(map(int, cells[::2]), cells[1::2], strict=True)
-            rows.rounded.update({index: (number, text) for index, text in pairs if is_rounded(text)})
-        rows.cells.extend(map(float, cells))
-        rows.label_ends.append(len(rows.labels))
-        rows.cell_ends.append(len(rows.cells) // 2)
-        rows.lines.append(number)
-    if header is not None and len(rows.lines) != header[0]:
-        rule = f"must hold {header[0]} rows, as its first line says"
-        raise FormatError(f"{lines.path} {rule}. Got {len(rows.lines)}.")
+        rows.add(number, match[1], match[2])
     return rows._replace(header=header, n_bytes=n_bytes)
 
 
@@ -113,6 +117,9 @@ def _take_features(rows: _Rows, reading: ReadingCard, path: Path) -> sparse.csr_
     _require(rows, np.flatnonzero(~np.isfinite(values)), ends, path, "values must be finite numbers", values)
     width = reading.n_features if rows.header is None else rows.header[1]
     first = int(rows.header is None and indices.min(initial=1) > 0)
+    if first and width is not None and indices.max(initial=width) < width:
+        way_out = "a first line with the numbers of rows, features and labels says that they begin with 0"
+        warnings.warn(f"{path}: features are numbered from 1, as none has the index 0; {way_out}.", stacklevel=3)
     indices -= first
     for index, (line, text) in rows.rounded.items():
         if (name := f"f{index - first}") not in reading.ignore:
@@ -158,23 +165,34 @@ def _name_labels(rows: _Rows, rule: PlainRule, path: Path, found: npt.NDArray[np
     if isinstance(rule, str):
         raise FormatError(f"{path}: labels must be names or a number, for rows name theirs. Got {rule!r}.")
     if isinstance(rule, tuple):
-        unknown = next((name for name in rule if not name.isdecimal()), None)
-        if unknown is not None or len(set(rule)) < len(rule):
-            got = "a name twice" if unknown is None else repr(unknown)
-            raise FormatError(f"{path}: labels must be named by their numbers, each once. Got {got}.")
-        return list(map(int, rule))
-    if rule is not None or rows.header is not None:
-        n_labels = rule if rule is not None else rows.header[2] if rows.header else 0
-        is_one_based = rows.header is None and 0 not in found and n_labels in found
-        numbers = list(range(is_one_based, n_labels + is_one_based))
-    else:
-        # Of two classes, -1 is the absence of the other.
-        is_binary = found.tolist() == [-1, 1] and len(rows.labels) == len(rows.lines)
-        numbers = [1] if is_binary else found.tolist()
+        return _parse_names(rule, path)
+    n_labels = rule if rule is not None else rows.header[2] if rows.header else None
+    numbers = _find_labels(rows, found) if n_labels is None else _count_labels(rows, n_labels, found, path)
     if not numbers or numbers[0] < 0:
         got = f"label {numbers[0]}" if numbers else "no label"
         raise FormatError(f"{path} must have at least one label, numbered from 0 on, or -1 and 1. Got {got}.")
     return numbers
+
+
+def _parse_names(names: Sequence[str], path: Path) -> list[int]:
+    unknown = next((name for name in names if not name.isdecimal()), None)
+    if unknown is not None or len(set(names)) < len(names):
+        got = "a name twice" if unknown is None else repr(unknown)
+        raise FormatError(f"{path}: labels must be named by their numbers, each once. Got {got}.")
+    return list(map(int, names))
+
+
+def _find_labels(rows: _Rows, found: npt.NDArray[np.int64]) -> list[int]:
+    # Of two classes, -1 is the absence of the other.
+    is_binary = found.tolist() == [-1, 1] and len(rows.labels) == len(rows.lines)
+    return [1] if is_binary else found.tolist()
+
+
+def _count_labels(rows: _Rows, n_labels: int, found: npt.NDArray[np.int64], path: Path) -> list[int]:
+    is_one_based = rows.header is None and 0 not in found and n_labels in found
+    if rows.header is None and not {0, n_labels}.intersection(found.tolist()):
+        warnings.warn(f"{path}: labels are numbered from 0, or labels= (--labels) must list their names.", stacklevel=4)
+    return list(range(is_one_based, n_labels + is_one_based))
 
 
 def _stating(rows: _Rows, option: str) -> str:

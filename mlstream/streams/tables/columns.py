@@ -6,6 +6,7 @@ per value, or the number of each value. Missing values are refused, left out, fi
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
@@ -25,7 +26,7 @@ from mlstream._support.validation_errors import describe_error
 from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.label_values import Indicator
-from mlstream.streams.tables._growing_arrays import Cells, GrowingTable
+from mlstream.streams.tables._growing_arrays import Cells, Growing, GrowingTable
 from mlstream.streams.tables._joined_features import join_columns
 from mlstream.streams.tables.label_columns import gather_labels
 from mlstream.streams.tables.labels import find_names
@@ -37,6 +38,7 @@ from mlstream.streams.tables.text_columns import CATEGORIES, IGNORE, NUMBER_RULE
 # Files in sparse notation that are full all the same (Yeast's) become dense.
 SPARSE_BELOW = 0.25
 BY_DEFAULT = ReadingCard()
+_SEPARATOR = re.compile(r'(?!["\r\n])[\x00-\x7f]')
 _MISSING_WAY_OUT = f"; missing= or --missing (drop, mean, indicator or keep) reads it, {IGNORE}"
 # What `DatetimeIndex` of pandas calls them, but for seconds.
 _PARTS = ("year", "month", "day", "weekday", "hour", "minute", "second")
@@ -70,7 +72,7 @@ def make_reading(**options: Unpack[ReadingOptions]) -> ReadingCard:
         way_out = "dates there are no feature unless dates= or --dates is given"
         raise ValueError(f"ignore must not name the column of times. Got {options['time']!r}; {way_out}.")
     separator = options.get("separator")
-    if separator is not None and (len(separator) != 1 or separator in '"\r\n' or not separator.isascii()):
+    if separator is not None and not _SEPARATOR.fullmatch(separator):
         raise ValueError(
             f"separator= or --separator must be one ASCII character, such as ';', and no quote. Got {separator!r}."
         )
@@ -107,21 +109,17 @@ def part(
     names = [_feature_names(column, reading) for column in columns]
     X = GrowingTable(sum(map(len, names)), sparse_below=SPARSE_BELOW)
     Y = gather_labels(first, labels, reading, wanted)
-    n_rows, weights, times, is_weighted = 0, [np.empty(0)], [np.empty(0)], False
+    n_rows, extras = 0, _Extras(time)
     for table in tables:
         n_rows += len(table.lines)
         # Few bytes of a sparse file may stand for many labels.
         require_memory(n_rows * len(labels), f"the labels of {first.path}", FormatError)
         taken = _settle_missing(table, [*features, *others], reading)
         if len(taken.lines):
-            require_complete(taken, time, "; missing= or --missing drop leaves its row out")
-            times.append(_to_dense(take_columns(taken.cells, time)).ravel())
             X.extend(_read_features(taken, features, reading))
             Y.extend(taken)
-            weights.append(np.ones(len(taken.lines)) if taken.weights is None else taken.weights)
-            is_weighted |= taken.weights is not None
-    n_taken = sum(map(len, weights))
-    if not n_taken:
+            extras.extend(taken)
+    if not extras.n_rows:
         rule, got = "must hold at least one row", "a header only"
         if n_rows:
             rule, got = "missing= or --missing drop must leave at least one row", "a missing value in every row"
@@ -129,17 +127,32 @@ def part(
     cells = X.take()
     _warn_of_keys(cells, names, columns, first.path, reading.time)
     filled, feature_names = _fill(cells, names, columns, first.path, reading)
-    counted = reading.model_copy(update={"n_dropped": n_rows - n_taken if reading.missing == "drop" else None})
+    if reading.missing == "drop":
+        reading = reading.model_copy(update={"n_dropped": n_rows - extras.n_rows})
     indicator, label_names = Y.take()
-    return Parted(
-        filled,
-        indicator,
-        feature_names,
-        label_names,
-        np.concatenate(weights) if is_weighted else None,
-        np.concatenate(times) if time else None,
-        None if counted == BY_DEFAULT else counted,
-    )
+    weights, times = extras.take()
+    used = None if reading == BY_DEFAULT else reading
+    return Parted(filled, indicator, feature_names, label_names, weights, times, used)
+
+
+class _Extras:
+    """What rows have beside features and labels: weights and times, if any has one."""
+
+    def __init__(self, time: Sequence[int]) -> None:
+        self.n_rows, self._time, self._are_weighted = 0, time, False
+        self._weights, self._times = Growing(np.float64), Growing(np.float64)
+
+    def extend(self, table: Table) -> None:
+        """Append rows; raise FormatError, with the line, if one has no time."""
+        require_complete(table, self._time, "; missing= or --missing drop leaves its row out")
+        self.n_rows += len(table.lines)
+        self._times.extend(_to_dense(take_columns(table.cells, self._time)).ravel())
+        self._are_weighted |= table.weights is not None
+        self._weights.extend(np.ones(len(table.lines)) if table.weights is None else table.weights)
+
+    def take(self) -> tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.float64] | None]:
+        """Return the weights and the times of all rows."""
+        return self._weights.take() if self._are_weighted else None, self._times.take() if self._time else None
 
 
 def _warn_of_keys(

@@ -45,15 +45,7 @@ from mlstream.streams.tables.text_columns import (
 def read_frame(frame: Frame, labels: LabelRule, name: str, options: ReadingOptions) -> tuple[Parted, dict[str, str]]:
     """Read a data frame, as `Dataset.from_frame` does, and the parents of its labels; the errors are the same."""
     reading = _require_in_memory(options)
-    if not is_frame(frame):
-        raise TypeError(
-            f"frame must be a data frame of pandas, polars or pyarrow. Got {type(frame).__name__} instead; "
-            "Dataset(X, Y) takes arrays."
-        )
-    if labels is None and reading.tags is None:
-        raise ValueError(
-            "labels must name the label columns of a frame, as in Dataset.from_frame(frame, labels=[...]). Got None."
-        )
+    _require_frame(frame, labels, reading)
     rule = normalise_rule(labels)
     frame = take_columns(frame, kept_columns(column_names(frame), reading.ignore, Path(name)))
     names = column_names(frame)
@@ -69,6 +61,18 @@ def read_frame(frame: Frame, labels: LabelRule, name: str, options: ReadingOptio
     kind = np.float32 if is_of_float32(features) else np.float64
     X: Features = sparse.csr_array(parted.X) if is_csr else parted.X
     return parted._replace(X=X.astype(kind, copy=False)), parents
+
+
+def _require_frame(frame: object, labels: LabelRule, reading: ReadingCard) -> None:
+    if not is_frame(frame):
+        raise TypeError(
+            f"frame must be a data frame of pandas, polars or pyarrow. Got {type(frame).__name__} instead; "
+            "Dataset(X, Y) takes arrays."
+        )
+    if labels is None and reading.tags is None:
+        raise ValueError(
+            "labels must name the label columns of a frame, as in Dataset.from_frame(frame, labels=[...]). Got None."
+        )
 
 
 def tabulate(
@@ -165,12 +169,9 @@ def _require_numbers(
     numbers = values.astype(np.float64)
     if np.isinf(numbers).any():
         raise FormatError(f"{path}: column {show(name)} must hold finite numbers. Got infinity.")
-    large = np.flatnonzero(np.abs(numbers) >= MAX_EXACT)
-    whole = [row for row in large.tolist() if isinstance(values[row], int | np.integer)]
-    rounded = next((row for row in whole if abs(int(values[row])) > MAX_EXACT), None)
-    if rounded is not None:
-        where = at(path, n_before + rounded + 1, "row")
-        raise FormatError(f"{where}: column {show(name)} {EXACT}. Got {values[rounded]}.")
+    for row in np.flatnonzero(np.abs(numbers) >= MAX_EXACT).tolist():
+        if isinstance(values[row], int | np.integer) and abs(int(values[row])) > MAX_EXACT:
+            raise FormatError(f"{at(path, n_before + row + 1, 'row')}: column {show(name)} {EXACT}. Got {values[row]}.")
     marks = [number for number in map(to_number, reading.missing_words or ()) if number is not None]
     return np.where(np.isin(numbers, marks), np.nan, numbers) if marks else numbers
 

@@ -142,12 +142,16 @@ def _apply(table: Table, rule: int | tuple[str, ...] | str) -> LabelColumns:
         return LabelColumns(list(_cut(range(len(table.columns)), rule)), {})
     if isinstance(rule, tuple):
         return LabelColumns(find_names(table, rule), {})
-    names, parents = read_labels(Path(rule))
+    return _apply_file(table, Path(rule))
+
+
+def _apply_file(table: Table, path: Path) -> LabelColumns:
+    names, parents = read_labels(path)
     known, there = set(table.names), table.file_names or table.names
     unknown = next((name for name in names if name not in known.union(there)), None)
     if unknown is not None:
         got = f"{show(unknown)}, which is not a column{_nearest(unknown, there)}"
-        raise FormatError(f"{rule} must name columns of {table.path.name}. Got {got}")
+        raise FormatError(f"{path} must name columns of {table.path.name}. Got {got}")
     # MULAN numbers labels by their columns, whatever the order of its file.
     parents = {name: parent for name, parent in parents.items() if known.issuperset((name, parent))}
     return LabelColumns(sorted(find_names(table, [name for name in names if name in known])), parents)

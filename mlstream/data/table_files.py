@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 from scipy import sparse
 
-from mlstream._support.content import FormatError, UnpackedFile, stem
+from mlstream._support.content import FormatError, UnpackedFile, show, stem
 from mlstream.cards.terms import stated_terms
 from mlstream.formats.csv_tables import NotNumericError, find_words
 from mlstream.formats.table_io import find_format, read_tables
 from mlstream.streams.card_model import ReadingCard, StreamCard
 from mlstream.streams.stream import Dataset
 from mlstream.streams.tables.columns import BY_DEFAULT, has_complete_row, part
-from mlstream.streams.tables.labels import PlainRule, choose_labels, choose_texts
-from mlstream.streams.tables.table import Table, peek, regroup
+from mlstream.streams.tables.labels import LabelColumns, PlainRule, choose_labels, choose_texts
+from mlstream.streams.tables.table import Table, peek, regroup, take_columns
 from mlstream.streams.tables.text_columns import ChooseTexts, TextColumn
 
 
@@ -50,15 +50,15 @@ def iterate_table(path: Path, choices: Choices, chunk_size: int) -> Iterator[Dat
     A word in a CSV file whose first rows hold numbers only is an error, unless `categories` is given.
     """
     words = _find_words(path, choices) if _has_words(path, choices) else None
-    first, n_left_out = None, 0
+    first, n_left_out, signs = None, 0, set[tuple[int, float]]()
     with UnpackedFile(path) as file:
         tables = _read(path, file, choices, words)
         for table in regroup(tables, chunk_size):
-            if choices.reading.missing == "drop":
-                labels, _ = choose_labels(table, choices.rule, choices.card)
-                if not has_complete_row(table, labels):
-                    n_left_out += len(table.lines)
-                    continue
+            labels = _choose(table, choices).indices
+            _require_one_zero(table, labels, signs)
+            if choices.reading.missing == "drop" and not has_complete_row(table, labels):
+                n_left_out += len(table.lines)
+                continue
             chunk = to_dataset([table], choices)
             first = first or chunk
             yield chunk if sparse.issparse(chunk.X) == sparse.issparse(first.X) else _convert(chunk)
@@ -73,8 +73,7 @@ def to_dataset(tables: Iterable[Table], choices: Choices) -> Dataset:
     A FormatError is raised if there is no row, or the tables do not fit the choices.
     """
     (head, tables), (rule, reading, card) = peek(tables), choices
-    chosen = None if find_format(head.path, reading) == "libsvm" else rule
-    places, parents = choose_labels(head, chosen, card, reading.tags)
+    places, parents = _choose(head, choices)
     parted = part(tables, places, reading, rule if isinstance(rule, tuple) else ())
     terms = stated_terms(card) if card else None
     # A card or an .xml file beside the table may be lost: names are enough to read the table alone.
@@ -88,6 +87,23 @@ def to_dataset(tables: Iterable[Table], choices: Choices) -> Dataset:
         label_rule=rule if isinstance(rule, int) else names,
         label_parents=parents,
     )
+
+
+def _choose(table: Table, choices: Choices) -> LabelColumns:
+    rule, reading, card = choices
+    return choose_labels(table, None if find_format(table.path, reading) == "libsvm" else rule, card, reading.tags)
+
+
+def _require_one_zero(table: Table, labels: Sequence[int], signs: set[tuple[int, float]]) -> None:
+    """Raise FormatError if a label was 0 and -1, in one chunk or in another; `signs` are those that were there."""
+    for place in labels:
+        if not table.columns[place].is_coded:
+            block = take_columns(table.cells, [place])
+            cells = block.toarray() if sparse.issparse(block) else block
+            signs.update((place, sign) for sign in (0.0, -1.0) if (cells == sign).any())
+            if {(place, 0.0), (place, -1.0)} <= signs:
+                rule = f"label {show(table.columns[place].name)} must hold 0 and 1, or -1 and 1"
+                raise FormatError(f"{table.at(table.lines[-1])}: {rule}. Got 0 and -1 until then.")
 
 
 def _load(path: Path, choices: Choices, words: Mapping[str, TextColumn] | None = None) -> Dataset:

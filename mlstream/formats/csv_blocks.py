@@ -199,6 +199,8 @@ class CsvBlock:
         # Words between blanks, which pyarrow keeps.
         missing = [place for place, text in enumerate(values) if not text or text in self._header.missing]
         padded = [place for place in missing if chunk.dictionary[place].as_py() != values[place] or not values[place]]
+        for place in padded:
+            values[place] = ""
         return Texts(np.where(np.isin(codes, padded), -1, codes) if padded else codes, values)
 
     def _refuse(self, error: ValueError) -> NoReturn:

@@ -29,6 +29,7 @@ _HEADER = re.compile(r"\s*([0-9]{1,10})[ \t]+([0-9]{1,7})[ \t]+([0-9]{1,7})\s*")
 _LONG = re.compile(r"[0-9]{16}")
 # So much any file may need: 100,000 labels of some thousands of rows.
 _ALWAYS_BYTES = 256 * 2**20
+_FEATURE_BYTES = 200
 # While a piece is read, its labels are dense.
 _PIECE_CELLS = 4 * 2**20
 
@@ -117,7 +118,7 @@ def _take_features(rows: _Rows, reading: ReadingCard, path: Path) -> sparse.csr_
     _require(rows, np.flatnonzero(~np.isfinite(values)), ends, path, "values must be finite numbers", values)
     width = reading.n_features if rows.header is None else rows.header[1]
     first = int(rows.header is None and indices.min(initial=1) > 0)
-    if first and width is not None and indices.max(initial=width) < width:
+    if first and width is not None and indices.max(initial=0) < width:
         way_out = "a first line with the numbers of rows, features and labels says that they begin with 0"
         warnings.warn(f"{path}: features are numbered from 1, as none has the index 0; {way_out}.", stacklevel=3)
     indices -= first
@@ -125,6 +126,8 @@ def _take_features(rows: _Rows, reading: ReadingCard, path: Path) -> sparse.csr_
         if (name := f"f{index - first}") not in reading.ignore:
             raise FormatError(f"{at(path, line)}: column {show(name)} {EXACT}. Got {text}.")
     width = int(indices.max(initial=0)) + 1 if width is None else width
+    if _FEATURE_BYTES * width > _ALWAYS_BYTES:
+        require_room(_FEATURE_BYTES * width, rows.n_bytes, f"{path}: names of {width:,} features")
     X = sparse.csr_array((values, indices, ends), shape=(len(rows.lines), max(width, int(indices.max(initial=0)) + 1)))
     X.sort_indices()
     rule = f"indices must be {first} to {width - 1 + first}, as {_stating(rows, 'n_features= or --n-features')} says"

@@ -35,6 +35,8 @@ from mlstream.streams.tables.text_columns import (
 
 _N_ROWS = 4096
 _PIECE_BYTES = 2**20
+# A column without any value is of no type.
+_NUMERIC = types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null
 _INDEX = re.compile(r"__index_level_[0-9]+__")
 
 
@@ -127,7 +129,7 @@ def _find_words(
 ) -> TextColumn:
     """Return how a column is read."""
     kind = file.schema_arrow.field(name).type
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind):
+    if any(is_of(kind) for is_of in _NUMERIC):
         return TextColumn(Column(name))
     if types.is_timestamp(kind) or types.is_date(kind):
         if reading.takes_dates(name):

@@ -23,7 +23,7 @@ from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.labels import PlainRule
-from mlstream.streams.tables.table import Table, leave_out
+from mlstream.streams.tables.table import Table, leave_out, mark_missing
 from mlstream.streams.tables.text_columns import ChooseTexts, TextColumn
 
 FORMATS: dict[str, TableFormat] = {
@@ -83,16 +83,18 @@ def read_tables(
     """
     kind = find_format(path, reading)
     if kind in {"csv", "tsv"}:
-        return read_csv(source, path, dialect or dialect_of(path, reading), words)
-    if kind == "parquet":
+        tables = read_csv(source, path, dialect or dialect_of(path, reading), words)
+    elif kind == "parquet":
         from mlstream.formats.parquet import read_parquet
 
-        return read_parquet(source, path, reading, choose_texts)
-    if kind == "libsvm":
-        return leave_out(read_libsvm(source, path, reading, rule), reading.ignore)
-    if kind == "keel":
-        return leave_out(read_keel(source, path, reading, rule), reading.ignore)
-    return leave_out(read_arff(source, path, reading), reading.ignore)
+        tables = read_parquet(source, path, reading, choose_texts)
+    elif kind == "libsvm":
+        tables = leave_out(read_libsvm(source, path, reading, rule), reading.ignore)
+    elif kind == "keel":
+        tables = leave_out(read_keel(source, path, reading, rule), reading.ignore)
+    else:
+        tables = leave_out(read_arff(source, path, reading), reading.ignore)
+    return mark_missing(tables, reading.missing_words or ())
 
 
 def write_table(

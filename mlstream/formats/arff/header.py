@@ -14,11 +14,12 @@ from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.table import Column, nominal
 from mlstream.streams.tables.text_columns import DATES, IGNORE, TextColumn, code_values, collect_values
 
-QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\")"""
 _NAME = re.compile(rf"""\s*({QUOTED}|[^\s{{}},%'"][^\s{{}},%]*)""")
 _TITLE = re.compile(rf"({QUOTED})\s*(?:%.*)?")
 _KEYWORD = re.compile(r"@(\w+)", re.ASCII)
-_NUMERIC = re.compile(r"(?:numeric|real|integer)\s*(?:%.*)?", re.IGNORECASE)
+# Some tools write the range of numbers, as KEEL does.
+_NUMERIC = re.compile(r"(?:numeric|real|integer)\s*(?:\[[^\]]*\]\s*)?(?:%.*)?", re.IGNORECASE)
 _DATE = re.compile(rf"date\s*({QUOTED}|[^\s%]+)?\s*(?:%.*)?", re.IGNORECASE)
 _RELATIONAL = re.compile(r"relational\b", re.IGNORECASE)
 _STRING = re.compile(r"string\s*(?:%.*)?", re.IGNORECASE)

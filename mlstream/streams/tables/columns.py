@@ -71,6 +71,9 @@ def make_reading(**options: Unpack[ReadingOptions]) -> ReadingCard:
     if options.get("time") in options.get("ignore", ()):
         way_out = "dates there are no feature unless dates= or --dates is given"
         raise ValueError(f"ignore must not name the column of times. Got {options['time']!r}; {way_out}.")
+    labels_are = [name for name in ("present", "classes", "tags") if options.get(name)]
+    if len(labels_are) > 1:
+        raise ValueError(f"{' and '.join(labels_are)} must not be given together. Got both; each says what labels are.")
     separator = options.get("separator")
     if separator is not None and not _SEPARATOR.fullmatch(separator):
         raise ValueError(
@@ -102,6 +105,10 @@ def part(
     first, tables = peek([tables] if isinstance(tables, Table) else tables)
     time = [] if reading.time is None else find_names(first, [reading.time], "time= or --column")
     # Dates that only order rows are no feature.
+    for place in time:
+        if (first_word := first.columns[place].first_word) is not None:
+            rule = "of times must hold numbers or dates, whose order words do not have"
+            raise FormatError(f"{first.at(first_word[1])}: the column {rule}. Got {show(first_word[0])}.")
     others = [place for place in time if first.columns[place].is_date and reading.dates is None]
     features = np.setdiff1d(np.arange(len(first.columns)), [*labels, *others]).tolist()
     columns = [first.columns[index] for index in features]

@@ -31,7 +31,7 @@ from mlstream.streams.frames import (
 from mlstream.streams.frames import Column as FrameColumn
 from mlstream.streams.tables.columns import BY_DEFAULT, Parted, make_reading, part
 from mlstream.streams.tables.labels import LabelRule, choose_labels, normalise_rule
-from mlstream.streams.tables.table import Column, Table, kept_columns, nominal, to_number
+from mlstream.streams.tables.table import Column, Table, kept_columns, mark_missing, nominal
 from mlstream.streams.tables.text_columns import (
     DATES,
     EXACT,
@@ -40,6 +40,9 @@ from mlstream.streams.tables.text_columns import (
     missing_words,
     read_texts,
 )
+
+# What would be written as Python writes it.
+_NO_CELLS = (bytes, list, tuple, set, frozenset, dict, np.ndarray)
 
 
 def read_frame(frame: Frame, labels: LabelRule, name: str, options: ReadingOptions) -> tuple[Parted, dict[str, str]]:
@@ -56,7 +59,7 @@ def read_frame(frame: Frame, labels: LabelRule, name: str, options: ReadingOptio
     features = take_columns(frame, np.setdiff1d(np.arange(len(names)), places).tolist())
     is_csr = is_sparse(features)
     texts = [names[place] for place in places] if reading.keeps_words else ()
-    table = _tabulate_sparse(frame, name) if is_csr else _tabulate_frame(frame, name, reading, texts)
+    table = _tabulate_sparse(frame, name, reading) if is_csr else _tabulate_frame(frame, name, reading, texts)
     parted = part(table, places, reading, rule if reading.tags and isinstance(rule, tuple) else ())
     kind = np.float32 if is_of_float32(features) else np.float64
     X: Features = sparse.csr_array(parted.X) if is_csr else parted.X
@@ -99,7 +102,8 @@ def tabulate(
         for name, column in zip(names, columns, strict=True)
     ]
     cells = np.column_stack([cells for _, cells in read])
-    return Table(path, tuple(column for column, _ in read), cells, np.arange(1, len(cells) + 1), unit="row")
+    table = Table(path, tuple(column for column, _ in read), cells, np.arange(1, len(cells) + 1), unit="row")
+    return next(mark_missing([table], reading.missing_words or ()))
 
 
 def read_columns(
@@ -128,10 +132,15 @@ def read_array(
     if values.dtype.kind in "mM":
         return _read_times(name, values, path, reading)
     if values.dtype.kind in "biuf":
-        return Column(name), _require_numbers(name, values, path, reading, n_before)
+        return Column(name), _require_numbers(name, values, path, n_before)
     is_known = np.array([not _is_missing(value) for value in values], dtype=bool)
+    nested = next((value for value in values[is_known] if isinstance(value, _NO_CELLS)), None)
+    if nested is not None or values.dtype.kind == "c":
+        got = "complex numbers" if nested is None else type(nested).__name__
+        way_out = "map(bytes.decode) makes text of bytes, map(';'.join) of lists"
+        raise FormatError(f"{path}: column {show(name)} must hold numbers or words. Got {got}; {IGNORE}, {way_out}.")
     if all(isinstance(value, Real | np.bool_) for value in values[is_known]):
-        return Column(name), _require_numbers(name, np.where(is_known, values, math.nan), path, reading, n_before)
+        return Column(name), _require_numbers(name, np.where(is_known, values, math.nan), path, n_before)
     texts = [str(value) if known else "" for value, known in zip(values, is_known, strict=True)]
     missing = missing_words(reading)
     words = Words(name, path, reading, are_texts=are_texts, missing=missing, unit="row")
@@ -163,17 +172,14 @@ def _is_missing(value: object) -> bool:
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
-def _require_numbers(
-    name: str, values: np.ndarray, path: Path, reading: ReadingCard, n_before: int
-) -> npt.NDArray[np.float64]:
+def _require_numbers(name: str, values: np.ndarray, path: Path, n_before: int) -> npt.NDArray[np.float64]:
     numbers = values.astype(np.float64)
     if np.isinf(numbers).any():
         raise FormatError(f"{path}: column {show(name)} must hold finite numbers. Got infinity.")
     for row in np.flatnonzero(np.abs(numbers) >= MAX_EXACT).tolist():
         if isinstance(values[row], int | np.integer) and abs(int(values[row])) > MAX_EXACT:
             raise FormatError(f"{at(path, n_before + row + 1, 'row')}: column {show(name)} {EXACT}. Got {values[row]}.")
-    marks = [number for number in map(to_number, reading.missing_words or ()) if number is not None]
-    return np.where(np.isin(numbers, marks), np.nan, numbers) if marks else numbers
+    return numbers
 
 
 def _tabulate_frame(frame: Frame, title: str, reading: ReadingCard, texts: Collection[str]) -> Table:
@@ -199,14 +205,15 @@ def _to_array(column: FrameColumn) -> np.ndarray:
     return np.array(column.to_list(), dtype=object) if is_object else column.to_numpy()
 
 
-def _tabulate_sparse(frame: Any, title: str) -> Table:
+def _tabulate_sparse(frame: Any, title: str, reading: ReadingCard) -> Table:
     """Read a data frame of pandas, most of whose columns are sparse, as a table of CSR cells."""
     cells = read_sparse(frame).astype(np.float64)
     columns = tuple(map(Column, column_names(frame)))
     if np.isinf(cells.data).any():
         place = int(cells.tocoo().col[np.isinf(cells.data)].min())
         raise FormatError(f"{title}: column {show(columns[place].name)} must hold finite numbers. Got infinity.")
-    return Table(Path(title), columns, cells, np.arange(1, cells.shape[0] + 1), unit="row")
+    table = Table(Path(title), columns, cells, np.arange(1, cells.shape[0] + 1), unit="row")
+    return next(mark_missing([table], reading.missing_words or ()))
 
 
 def _require_cells(column: FrameColumn, title: str) -> None:

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream._support.content import FormatError, show
+from mlstream._support.content import FormatError, clip, show
+from mlstream._support.files import did_you_mean
 from mlstream._support.memory import require_memory
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.label_values import Indicator
@@ -62,6 +63,14 @@ class _Binary:
         self._codes = Growing(np.uint8, len(places))
         columns = enumerate(first.columns[place] for place in places)
         self._marked = [place for place, column in columns if column.is_coded or present is not None]
+        if present is not None:
+            _require_value(first, places, present)
+        # The first line with a 0, and that with a -1, of each label.
+        self._lines = {0: np.zeros(len(places), np.int64), _MINUS: np.zeros(len(places), np.int64)}
+        columns = enumerate(first.columns[place] for place in places)
+        self._marked = [place for place, column in columns if column.is_coded or present is not None]
+        if present is not None:
+            _require_value(first, places, present)
         # The first line with a 0, and that with a -1, of each label.
         self._lines = {0: np.zeros(len(places), np.int64), _MINUS: np.zeros(len(places), np.int64)}
         # Whether a label has the value that marks it, and others.
@@ -84,7 +93,7 @@ class _Binary:
     def _code(self, table: Table, cells: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
         for place in self._marked:
             column = table.columns[self._places[place]]
-            cells[:, place] = self._mark(table, column, cells[:, place], place)
+            cells[:, place] = self._mark(table, column, cells[:, place])
         unknown = np.isnan(cells)
         wrong = np.argwhere((cells != 0) & (np.abs(cells) != 1) & ~unknown)
         if len(wrong):
@@ -105,25 +114,17 @@ class _Binary:
         codes = self._codes.take()
         if self._lines[_MINUS].any():
             codes[codes == _MINUS] = 0
-        if self._present is not None:
-            for place in np.flatnonzero(self._holds_others & ~self._holds).tolist():
-                rule = f"label {show(names[place])} never has the value {show(self._present)}"
-                warnings.warn(f"{self._first.path}: {rule}, which present= or --present names.", stacklevel=2)
-            # Whoever marks with a cross leaves the other cells empty.
-            codes[:, ~self._holds_others] &= 1
         is_known = codes.max(initial=0) < _UNKNOWN
         return LabelledRows(codes if is_known else np.where(codes == _UNKNOWN, np.float32(np.nan), codes), names)
 
-    def _mark(
-        self, table: Table, column: Column, cells: npt.NDArray[np.float64], place: int
-    ) -> npt.NDArray[np.float64]:
+    def _mark(self, table: Table, column: Column, cells: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return 1 and 0 for the values of a column of words, or for the value that marks a label."""
         known, values = ~np.isnan(cells), list(column.values or ())
         if self._present is not None:
-            marked = cells == (_find_code(column, self._present) if column.is_coded else _find_number(self._present))
-            self._holds[place] |= bool(marked.any())
-            self._holds_others[place] |= bool((known & ~marked).any())
-            return np.where(known, marked, np.nan)
+            marked = cells == (_find_code(values, self._present) if column.is_coded else _find_number(self._present))
+            # Whoever marks with a cross leaves the other cells empty.
+            is_alone = column.is_coded and set(values) <= {self._present}
+            return np.where(known | is_alone, marked, np.nan)
         truth = find_truth(values) or self._refuse(table, column)
         numbers = np.array([truth[value] for value in values])
         return np.where(known, numbers[np.where(known, cells, 0).astype(np.int64)], np.nan)
@@ -159,8 +160,22 @@ class _Classes:
         return LabelledRows(Y if np.isnan(Y).any() else Y.astype(np.uint8), names)
 
 
-def _find_code(column: Column, text: str) -> float:
-    values = list(column.values or ())
+def _require_value(table: Table, places: Sequence[int], present: str) -> None:
+    """Raise FormatError if no label can have the value that marks it."""
+    columns = [table.columns[place] for place in places]
+    if not all(column.is_coded for column in columns) and not math.isnan(_find_number(present)):
+        return
+    values = dict.fromkeys(value for column in columns for value in column.values or ())
+    if present not in values:
+        got = f"Got {show(present)}, of {clip(', '.join(values) or 'numbers')}{did_you_mean(present, values)}"
+        raise FormatError(f"{table.path}: present= or --present must be a value of a label. {got}")
+    for column in columns:
+        if column.values and column.is_coded and present not in column.values:
+            got = f"without {show(present)}, which present= or --present names"
+            warnings.warn(f"{table.path}: label {show(column.name)} holds other values, {got}.", stacklevel=4)
+
+
+def _find_code(values: Sequence[str], text: str) -> float:
     return values.index(text) if text in values else math.nan
 
 

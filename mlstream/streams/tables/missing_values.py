@@ -11,6 +11,7 @@ from scipy import sparse
 
 from mlstream._support.content import FormatError, show
 from mlstream.streams.array_likes import Features
+from mlstream.streams.tables.text_columns import IGNORE
 
 
 def fill_means(X: Features, names: Sequence[str], path: Path) -> Features:
@@ -22,7 +23,7 @@ def fill_means(X: Features, names: Sequence[str], path: Path) -> Features:
     n_missing, sums = _count_missing(X, incomplete)
     if (empty := incomplete[n_missing == X.shape[0]]).size:
         rule = "must have a value in some row for missing= or --missing mean or indicator"
-        raise FormatError(f"{path}: column {show(names[empty[0]])} {rule}. Got missing values only.")
+        raise FormatError(f"{path}: column {show(names[empty[0]])} {rule}. Got missing values only; {IGNORE}.")
     means = sums / (X.shape[0] - n_missing)
     if sparse.issparse(X):
         missing = np.isnan(X.data)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from mlstream._support.content import FormatError, at, show
 from mlstream._support.files import did_you_mean
@@ -109,6 +110,25 @@ def leave_out(tables: Iterable[Table], ignore: Sequence[str]) -> Iterator[Table]
     """Drop columns of tables by name."""
     for table in tables:
         yield table.take_columns(kept_columns(table.names, ignore, table.path)) if ignore else table
+
+
+def mark_missing(tables: Iterable[Table], words: Iterable[str]) -> Iterator[Table]:
+    """Replace numbers that are named as missing by NaN, where they are neither values of nominal columns nor dates."""
+    marks = [number for number in map(to_number, words) if number is not None]
+    for table in tables:
+        if not marks:
+            yield table
+            continue
+        is_number = np.array([column.values is None and not column.is_date for column in table.columns])
+        if not sparse.issparse(table.cells):
+            yield replace(table, cells=np.where(np.isin(table.cells, marks) & is_number, np.nan, table.cells))
+            continue
+        if 0.0 in marks:
+            rule = "must not be among missing_words= or --missing-words for a table in sparse notation"
+            raise FormatError(f"{table.path}: 0 {rule}, which leaves it out.")
+        cells = table.cells.copy()
+        cells.data[np.isin(cells.data, marks) & is_number[cells.indices]] = np.nan
+        yield replace(table, cells=cells)
 
 
 def nominal(name: str, values: Sequence[str]) -> Column:

@@ -86,13 +86,16 @@ class Words:
     def add(self, cells: Sequence[str], lines: Sequence[int], n_cells: int | None = None) -> None:
         """Look at more cells, and the line of each; `n_cells` counts them, where repeated ones are left out."""
         self._n_cells += len(cells) if n_cells is None else n_cells
-        for cell in dict.fromkeys(cells):
+        firsts: dict[str, int] = {}
+        for place, cell in enumerate(cells):
+            firsts.setdefault(cell, place)
+        for cell, place in firsts.items():
             text = cell.strip()
             if text in self._lines or not text or text in self._missing:
                 continue
             is_new_word = self._first is None and to_number(text) is None
             if is_new_word or not self.are_many:
-                line = int(lines[cells.index(cell)])
+                line = int(lines[place])
                 self._lines[text] = line
                 self._first = (text, line) if is_new_word else self._first
 
@@ -146,12 +149,10 @@ def read_texts(
     """Read texts of a column, missing ones as NaN; `fail` makes an error of a place and the rule broken."""
     numbers = np.empty(len(texts))
     for place, text in enumerate(map(str.strip, texts)):
-        number = column.read(text)
-        if number is None:
-            if text and text not in missing:
-                raise fail(place, column.rule)
-            number = math.nan
-        numbers[place] = number
+        number = None if text in missing else column.read(text)
+        if number is None and text and text not in missing:
+            raise fail(place, column.rule)
+        numbers[place] = math.nan if number is None else number
     for place in np.flatnonzero(np.abs(numbers) >= MAX_EXACT).tolist():
         if is_rounded(texts[place]):
             raise fail(place, EXACT)

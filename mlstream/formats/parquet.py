@@ -127,7 +127,8 @@ def _find_words(
 ) -> TextColumn:
     """Return how a column is read."""
     kind = file.schema_arrow.field(name).type
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind):
+    are_numbers = types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null
+    if any(are(kind) for are in are_numbers):
         return TextColumn(Column(name))
     if types.is_timestamp(kind) or types.is_date(kind):
         if reading.takes_dates(name):

@@ -1,6 +1,7 @@
 """Multi-label LIBSVM files, and those of the extreme-classification repository."""
 
 import tracemalloc
+import warnings
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -83,8 +84,10 @@ def test_parts_of_a_table_have_one_width(tmp_path: Path) -> None:
     whole = read(tmp_path, "0,2 1:0.5 3:1\n1 2:0.25\n")
     for labels in (3, ["0", "1", "2"]):
         # Neither part shows whether numbers begin with 0.
-        with pytest.warns(UserWarning, match="features are numbered from 1, as none has the index 0") as caught:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             part = read(tmp_path, "1 1:0.5\n1 2:0.25\n", labels=labels, n_features=3)
+        assert any("features are numbered from 1, as none has the index 0" in str(one.message) for one in caught)
         assert any("labels are numbered from 0" in str(one.message) for one in caught) == (labels == 3)
         assert (part.feature_names, part.label_names) == (whole.feature_names, whole.label_names)
         assert (to_lists(part.X), part.Y.tolist()) == ([[0.5, 0, 0], [0, 0.25, 0]], [[0, 1, 0], [0, 1, 0]])

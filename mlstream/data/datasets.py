@@ -235,9 +235,8 @@ def iter_dataset(
             f"missing must be error, drop or keep for a table that is read in chunks. Got {reading.missing!r}."
         )
     if reading.classes or reading.tags is not None:
-        raise ValueError(
-            "classes and tags must be left out for a table that is read in chunks: load_dataset takes them."
-        )
+        rule = "classes and tags must be left out for a table that is read in chunks"
+        raise ValueError(f"{rule}: which labels there are depends on all rows, which load_dataset reads.")
     # The file is opened when the first rows are asked for, perhaps in another working directory.
     return iterate_table(path.absolute(), Choices(rule, reading, find_card(path)), chunk_size)
 

@@ -145,6 +145,9 @@ class CsvBlock:
     @cached_property
     def _bounds(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         ends = self._take_outside(self._breaks)
+        if len(self._quotes) % 2:
+            # A quote that is open makes one row of the rest, for pyarrow too.
+            ends = np.append(ends, len(self._text) - 1)
         starts = np.append(0, ends[:-1] + 1)[: len(ends)]
         is_row = (self._text[starts] != _LF) & (self._text[starts] != _CR)
         return starts[is_row], ends[is_row]

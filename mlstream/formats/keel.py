@@ -22,6 +22,7 @@ from mlstream.streams.tables.table import Column, Table, nominal, to_number
 from mlstream.streams.tables.text_columns import (
     EXACT,
     IGNORE,
+    MISSING,
     TextColumn,
     code_values,
     is_rounded,
@@ -162,7 +163,7 @@ class _RowReader:
     """Turn lines into numbers, for a given header."""
 
     def __init__(self, header: _Header, path: Path, reading: ReadingCard) -> None:
-        self._path, self._relation, self._missing = path, header.relation, missing_words(reading)
+        self._path, self._relation, self._missing = path, header.relation, missing_words(reading, "?", "<null>")
         names = list(header.columns)
         self._names = names
         self._readers = [
@@ -192,9 +193,8 @@ class _RowReader:
         if number is None or (numbers is not None and number not in numbers):
             if cell and cell not in self._missing:
                 rule = "must be a finite number or one of its values, ? or <null> if it is missing"
-                raise FormatError(
-                    f"{at(self._path, line)}: column {show(self._names[place])} {rule}. Got {show(cell)}."
-                )
+                got = f"Got {show(cell)}; {MISSING}, {IGNORE}"
+                raise FormatError(f"{at(self._path, line)}: column {show(self._names[place])} {rule}. {got}.")
             return math.nan
         if abs(number) >= MAX_EXACT and is_rounded(bare):
             rule = f"column {show(self._names[place])} {EXACT}"

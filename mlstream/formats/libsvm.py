@@ -118,7 +118,7 @@ def _take_features(rows: _Rows, reading: ReadingCard, path: Path) -> sparse.csr_
     _require(rows, np.flatnonzero(~np.isfinite(values)), ends, path, "values must be finite numbers", values)
     width = reading.n_features if rows.header is None else rows.header[1]
     first = int(rows.header is None and indices.min(initial=1) > 0)
-    if first and width is not None and indices.max(initial=0) < width:
+    if first and width is not None and 0 < indices.max(initial=0) < width:
         way_out = "a first line with the numbers of rows, features and labels says that they begin with 0"
         warnings.warn(f"{path}: features are numbered from 1, as none has the index 0; {way_out}.", stacklevel=3)
     indices -= first

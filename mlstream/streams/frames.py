@@ -125,9 +125,11 @@ def is_of_float32(frame: Frame) -> bool:
     """Return whether all columns are float32, dense or sparse."""
     import narwhals as nw
 
-    # A sparse column of pandas has no type of narwhals.
+    # A sparse column of pandas has no type of narwhals, and neither has one of polars without a value.
     kinds = {
-        str(column.to_native().dtype.subtype) if column.dtype == nw.Unknown else str(column.dtype).lower()
+        str(getattr(column.to_native().dtype, "subtype", ""))
+        if column.dtype == nw.Unknown
+        else str(column.dtype).lower()
         for column in iter_columns(frame)
     }
     return kinds == {"float32"}

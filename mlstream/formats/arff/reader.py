@@ -39,7 +39,7 @@ def read_arff(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT) -
     """
     lines = Lines(source, path, "%")
     header = parse_header(lines.head(), path, reading)
-    reader, first_line = BlockReader(header.columns, lines, missing_words(reading)), header.n_lines + 1
+    reader, first_line = BlockReader(header.columns, lines, missing_words(reading, "?")), header.n_lines + 1
     columns = tuple(one.column for one in header.columns)
     has_values = any(column.numbers not in {None, (0.0, 1.0), (1.0, 0.0)} for column in columns)
     yield Table(path, columns, np.empty((0, len(columns))), np.empty(0, np.int64), header.relation)

@@ -18,7 +18,7 @@ from mlstream._support.content import FormatError, at, clip, first_repeated, sho
 from mlstream.formats.arff.header import QUOTED, unquote
 from mlstream.streams.frames import MAX_EXACT
 from mlstream.streams.tables.table import to_number
-from mlstream.streams.tables.text_columns import EXACT, MISSING_WORDS, TextColumn, is_rounded
+from mlstream.streams.tables.text_columns import EXACT, IGNORE, MISSING, MISSING_WORDS, TextColumn, is_rounded
 
 _MISSING = "?"
 
@@ -125,7 +125,7 @@ class RowReader:
         if value is None and cell not in self._missing and cell:
             values = column.column.values
             rule = column.rule if values is None else f"must be one of {{{clip(', '.join(values))}}}"
-            self._fail(number, f"column {show(column.column.name)} {rule}. Got {show(cell)}")
+            self._fail(number, f"column {show(column.column.name)} {rule}. Got {show(cell)}; {MISSING}, {IGNORE}")
         if value is not None and abs(value) >= MAX_EXACT and is_rounded(bare):
             self._fail(number, f"column {show(column.column.name)} {EXACT}. Got {show(cell)}")
         return math.nan if value is None else value

@@ -175,7 +175,7 @@ def _is_missing(value: object) -> bool:
 def _require_numbers(name: str, values: np.ndarray, path: Path, n_before: int) -> npt.NDArray[np.float64]:
     numbers = values.astype(np.float64)
     if np.isinf(numbers).any():
-        raise FormatError(f"{path}: column {show(name)} must hold finite numbers. Got infinity.")
+        raise FormatError(f"{path}: column {show(name)} must hold finite numbers. Got infinity; {IGNORE}.")
     for row in np.flatnonzero(np.abs(numbers) >= MAX_EXACT).tolist():
         if isinstance(values[row], int | np.integer) and abs(int(values[row])) > MAX_EXACT:
             raise FormatError(f"{at(path, n_before + row + 1, 'row')}: column {show(name)} {EXACT}. Got {values[row]}.")
@@ -200,8 +200,8 @@ def _tabulate_frame(frame: Frame, title: str, reading: ReadingCard, texts: Colle
 
 
 def _to_array(column: FrameColumn) -> np.ndarray:
-    # As floats, which libraries make of whole numbers where one is missing, large ones are rounded.
-    is_object = column.dtype.is_integer() and column.null_count()
+    # Floats, which libraries make of whole numbers where one is missing, would be rounded; NumPy has no 128 bits.
+    is_object = column.dtype.is_integer() and (column.null_count() or str(column.dtype).endswith("128"))
     return np.array(column.to_list(), dtype=object) if is_object else column.to_numpy()
 
 
@@ -209,9 +209,8 @@ def _tabulate_sparse(frame: Any, title: str, reading: ReadingCard) -> Table:
     """Read a data frame of pandas, most of whose columns are sparse, as a table of CSR cells."""
     cells = read_sparse(frame).astype(np.float64)
     columns = tuple(map(Column, column_names(frame)))
-    if np.isinf(cells.data).any():
-        place = int(cells.tocoo().col[np.isinf(cells.data)].min())
-        raise FormatError(f"{title}: column {show(columns[place].name)} must hold finite numbers. Got infinity.")
+    for place in np.unique(cells.indices[np.abs(cells.data) >= MAX_EXACT]).tolist():
+        _require_numbers(columns[place].name, np.asarray(frame.iloc[:, place]), Path(title), 0)
     table = Table(Path(title), columns, cells, np.arange(1, cells.shape[0] + 1), unit="row")
     return next(mark_missing([table], reading.missing_words or ()))
 

@@ -26,6 +26,7 @@ _FEW_WORDS = 20
 
 CATEGORIES = "categories= or --categories (one-hot or ordinal) reads words"
 IGNORE = "ignore= or --ignore leaves the column out"
+MISSING = "missing_words= or --missing-words names words for a missing value"
 DATES = f"dates= or --dates (epoch or parts) makes numbers of it, {IGNORE}"
 NUMBER_RULE = "must be a finite number, or empty for an unknown label"
 EXACT = f"{EXACT_RULE}; {IGNORE}"
@@ -124,6 +125,10 @@ class Words:
                 way_out = "write decimal points, and nothing between thousands"
                 raise FormatError(f"{where}: column {name} {NUMBER_RULE}. Got {show(text)}; {way_out}.")
             if _DATE.fullmatch(text):
+                if self._reading.takes_dates(self._name):
+                    other = next(other for other in self._lines if not _DATE.fullmatch(other))
+                    got = f"Got {show(text)}, and {show(other)}; {MISSING}, {IGNORE}"
+                    raise FormatError(f"{where}: column {name} must hold dates or words, not both. {got}.")
                 rule = "must hold numbers or words"
                 raise FormatError(f"{where}: column {name} {rule}. Got {show(text)}, a date; {DATES}.")
         self._require_few()
@@ -136,8 +141,8 @@ class Words:
         where, name = at(self._path, line, self._unit), show(self._name)
         n_numbers = sum(to_number(word) is not None for word in self._lines)
         if 2 * n_numbers > n_words:
-            way_out = f"missing_words= or --missing-words names words for a missing value, {IGNORE}"
-            raise FormatError(f"{where}: column {name} {NUMBER_RULE}. Got {show(text)}, among numbers; {way_out}.")
+            got = f"Got {show(text)}, among numbers; {MISSING}, {IGNORE}"
+            raise FormatError(f"{where}: column {name} {NUMBER_RULE}. {got}.")
         rule = f"must have at most {MAX_WORDS} different words, each twice on average"
         got = f"Got {show(text)} and others (free text, names or keys)"
         raise FormatError(f"{where}: column {name} {rule}. {got}; {IGNORE}.")
@@ -159,9 +164,9 @@ def read_texts(
     return numbers
 
 
-def missing_words(reading: ReadingCard) -> frozenset[str]:
-    """Return the words for a missing value, beside an empty cell."""
-    return MISSING_WORDS if reading.missing_words is None else frozenset(reading.missing_words)
+def missing_words(reading: ReadingCard, *signs: str) -> frozenset[str]:
+    """Return the words for a missing value, beside an empty cell; `signs` are those that a format defines."""
+    return MISSING_WORDS if reading.missing_words is None else frozenset((*reading.missing_words, *signs))
 
 
 def find_truth(

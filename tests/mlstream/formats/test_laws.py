@@ -1,0 +1,376 @@
+"""Laws of all readers: one table is read alike from all formats, and what cannot be read is one error."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+from scipy import sparse
+
+from mlstream.data.datasets import iter_dataset, load_dataset
+from mlstream.streams.stream import Dataset
+from tests.loops import check_all
+
+
+class Table(NamedTuple):
+    """Columns by name: numbers (floats), words (str) and labels (0 and 1), or None; the last two are labels."""
+
+    columns: dict[str, list[Any]]
+    missing: str = ""
+    """How a missing cell is written."""
+
+    @property
+    def labels(self) -> list[str]:
+        return list(self.columns)[-2:]
+
+    def words(self, name: str) -> list[str]:
+        return sorted({cell for cell in self.columns[name] if isinstance(cell, str)})
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        return list(zip(*self.columns.values(), strict=True))
+
+
+def in_quotes(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def in_arff(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
+    return f"'{escaped}'"
+
+
+def spell(cell: Any, missing: str, quote: Callable[[str], str]) -> str:
+    if cell is None:
+        return missing
+    return quote(cell) if isinstance(cell, str) else repr(cell)
+
+
+def delimited(table: Table, separator: str) -> str:
+    lines = [[in_quotes(name) for name in table.columns]]
+    lines += [[spell(cell, table.missing, in_quotes) for cell in row] for row in table.rows()]
+    return "".join(separator.join(line) + "\n" for line in lines)
+
+
+def kinds(table: Table, quote: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    for name in table.columns:
+        words = ",".join(map(quote, table.words(name)))
+        yield name, "{0,1}" if name in table.labels and not words else f"{{{words}}}" if words else "numeric"
+
+
+def arff(table: Table) -> str:
+    head = "".join(f"@attribute {in_arff(name)} {kind}\n" for name, kind in kinds(table, in_arff))
+    rows = [[spell(cell, table.missing, in_arff) for cell in row] for row in table.rows()]
+    return f"@relation t\n{head}@data\n" + "".join(",".join(row) + "\n" for row in rows)
+
+
+def sparse_arff(table: Table) -> str:
+    """Write sparse rows, which leave out zeros, and the first value of each column of words."""
+    head = arff(table).partition("@data\n")[0] + "@data\n"
+    first = [(table.words(name) or [0])[0] for name in table.columns]
+    rows = [
+        [
+            f"{place} {spell(cell, table.missing or '?', in_arff)}"
+            for place, cell in enumerate(row)
+            if cell != first[place]
+        ]
+        for row in table.rows()
+    ]
+    return head + "".join("{" + ", ".join(row) + "}\n" for row in rows)
+
+
+def keel(table: Table) -> str:
+    head = "".join(f"@attribute {name} {kind.replace('numeric', 'real')}\n" for name, kind in kinds(table, str))
+    inputs = ", ".join(name for name in table.columns if name not in table.labels)
+    rows = [", ".join(spell(cell, table.missing, str) for cell in row) for row in table.rows()]
+    return f"@relation t\n{head}@inputs {inputs}\n@outputs {', '.join(table.labels)}\n@data\n" + "\n".join([*rows, ""])
+
+
+def holds_keel(table: Table) -> bool:
+    """Tell whether KEEL, which knows no quotes within values, can hold a table."""
+    texts = [*table.columns, *(word for name in table.columns for word in table.words(name))]
+    return not any(sign in text for text in texts for sign in ",{}[]'\"%@\r\n\\") and all(
+        text.split() == [text] for text in texts
+    )
+
+
+TEXTS: dict[str, Callable[[Table], str]] = {
+    "x.csv": lambda table: delimited(table, ","),
+    "semicolon.csv": lambda table: delimited(table, ";"),
+    "x.tsv": lambda table: delimited(table, "\t"),
+    "x.arff": arff,
+    "sparse.arff": sparse_arff,
+    "x.dat": keel,
+}
+FRAMES: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
+    "pandas": lambda columns: pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in columns.items()}),
+    "polars": lambda columns: pl.DataFrame(columns, strict=False),
+}
+FORMATS = (*TEXTS, "x.parquet", *FRAMES)
+
+
+def write(folder: Path, name: str, table: Table, encoding: str = "utf-8") -> Path:
+    path = folder / name
+    if name == "x.parquet":
+        parquet.write_table(pa.table(table.columns), path)
+    else:
+        path.write_bytes(TEXTS[name](table).encode(encoding))
+    return path
+
+
+def read(folder: Path, name: str, table: Table, encoding: str = "utf-8", **options: Any) -> Dataset:
+    """Write a table and read it, whole and in chunks."""
+    in_chunks = not {"classes", "present", "tags"}.intersection(options)
+    options = {"labels": table.labels, "missing": "keep", "categories": "one-hot"} | options
+    if name in FRAMES:
+        return Dataset.from_frame(FRAMES[name](table.columns), **options)
+    path = write(folder, name, table, encoding)
+    if name.endswith(".csv"):
+        options["separator"] = ";" if name == "semicolon.csv" else ","
+    whole = load_dataset(path, **options)
+    for size in (1, 2, len(table.rows())) if in_chunks else ():
+        chunks = list(iter_dataset(path, chunk_size=size, **options))
+        assert {chunk.feature_names for chunk in chunks} == {whole.feature_names}
+        np.testing.assert_array_equal(np.vstack([dense(chunk.X) for chunk in chunks]), dense(whole.X))
+        np.testing.assert_array_equal(np.vstack([chunk.Y for chunk in chunks]), whole.Y)
+    return whole
+
+
+def dense(X: Any) -> Any:
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def expected(table: Table) -> tuple[list[str], list[list[float]], list[list[float]]]:
+    """Return names of features, X and Y, cell by cell."""
+    names: list[str] = []
+    X: list[list[float]] = [[] for _ in table.rows()]
+    for name in [name for name in table.columns if name not in table.labels]:
+        words = table.words(name)
+        names += [f"{name}={word}" for word in words] if words else [name]
+        for row, cell in zip(X, table.columns[name], strict=True):
+            if not words:
+                row.append(np.nan if cell is None else float(cell))
+            else:
+                row.extend(np.nan if cell is None else float(cell == word) for word in words)
+    Y = [[np.nan if cell is None else float(cell) for cell in row[-2:]] for row in table.rows()]
+    return names, X, Y
+
+
+MISSING = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "?", "<null>"]
+# Whatever looks like something else: missing values, numbers, separators, quotes, comments, line breaks.
+ODD = [
+    "0",
+    "-1.5",
+    "1e5",
+    "a,b",
+    "c;d",
+    'say "x"',
+    "it's",
+    "x|y",
+    "50%",
+    "{z}",
+    "line\nbreak",
+    "r\r\nn",
+    "tab\tbed",
+    "\\n",
+]
+WORDS = st.sampled_from(
+    ["red", "Red", "gr\xfcn", "two words", "\u20ac 5", "\u65e5\u672c", *ODD, *MISSING[1:]]
+) | st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=4)
+LABELS = st.sampled_from([0, 1, None])
+
+
+@st.composite
+def tables(draw: st.DrawFn, words: st.SearchStrategy[str] = WORDS) -> Table:
+    n_rows = draw(st.integers(1, 6))
+
+    def column(cells: st.SearchStrategy[Any]) -> list[Any]:
+        return draw(st.lists(cells, min_size=n_rows, max_size=n_rows))
+
+    vocabulary = draw(st.lists(words, min_size=1, max_size=3, unique=True))
+    numbers = st.none() | st.floats(-1e15, 1e15)
+    names = draw(st.lists(words.filter(str.strip), min_size=5, max_size=5, unique=True))
+    cells = [column(numbers), column(st.sampled_from([*vocabulary, None])), column(numbers), column(LABELS)]
+    return Table(dict(zip(names, [*cells, column(LABELS)], strict=True)))
+
+
+def is_plain(table: Table) -> bool:
+    """Tell whether columns of words are nothing else, such as numbers, truth values or dates."""
+    return not any(
+        {word.lower() for word in table.words(name)} <= {"yes", "no"} or all(map(is_number, table.words(name)))
+        for name in table.columns
+        if table.words(name)
+    )
+
+
+def is_number(text: str) -> bool:
+    try:
+        return np.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def is_latin(table: Table) -> bool:
+    """Tell whether a table can be written in Windows-1252, and not be mistaken for UTF-8."""
+    texts = [*table.columns, *(word for name in table.columns for word in table.words(name))]
+    try:
+        contents = [text.encode("cp1252") for text in texts if not text.isascii()]
+    except UnicodeEncodeError:
+        return False
+    return bool(contents) and all(content.decode("utf-8", "ignore").encode() != content for content in contents)
+
+
+@given(tables().filter(is_plain), st.sampled_from(MISSING), st.sampled_from(["utf-8", "utf-8-sig", "cp1252"]))
+def test_one_table_is_read_alike_in_every_format(
+    tmp_path_factory: pytest.TempPathFactory, table: Table, missing: str, encoding: str
+) -> None:
+    # No word of the table is a word for a missing value, and a line of a spreadsheet is not empty.
+    are_blank = any(all(cell is None for cell in row) for row in table.rows())
+    if are_blank or missing in {word for name in table.columns for word in table.words(name)}:
+        missing = "(none)"
+    table, folder = table._replace(missing=missing), tmp_path_factory.mktemp("t")
+    encoding = "utf-8" if encoding == "cp1252" and not is_latin(table) else encoding
+    names, X, Y = expected(table)
+
+    def check(name: str) -> None:
+        if name == "x.dat" and not holds_keel(table):
+            return
+        got = read(folder, name, table, encoding, missing_words=[missing])
+        assert (list(got.feature_names), list(got.label_names)) == (names, table.labels)
+        np.testing.assert_array_equal(dense(got.X), X)
+        np.testing.assert_array_equal(got.Y, Y)
+
+    check_all(FORMATS, check)
+
+
+def in_every_format(table: Table, folder: Path, X: Any, Y: Any, labels: Any = None, **options: Any) -> None:
+    """Check what is read of a table in every format; `labels` are the names of labels, if others than those of Y."""
+
+    def check(name: str) -> None:
+        got = read(folder, name, table, **options)
+        np.testing.assert_array_equal(dense(got.X), X)
+        np.testing.assert_array_equal(got.Y, Y)
+        assert list(got.label_names) == (labels or table.labels)
+
+    check_all(FORMATS, check)
+
+
+@pytest.mark.parametrize("missing", MISSING)
+def test_every_word_for_a_missing_value_is_one_in_every_format(tmp_path: Path, missing: str) -> None:
+    table = Table({"a": [None, 2.5], "c": ["u", None], "y": [None, 1], "z": [0, None]}, missing)
+    in_every_format(table, tmp_path, [[np.nan, 1], [2.5, np.nan]], [[np.nan, 0], [1, np.nan]])
+    # As text, where there is no type for it.
+    texts = pd.DataFrame(
+        {name: [missing if cell is None else str(cell) for cell in cells] for name, cells in table.columns.items()}
+    )
+    texts.to_parquet(tmp_path / "texts.parquet")
+    for got in (
+        Dataset.from_frame(texts, ["y", "z"], missing="keep", categories="one-hot"),
+        load_dataset(tmp_path / "texts.parquet", ["y", "z"], missing="keep", categories="one-hot"),
+    ):
+        np.testing.assert_array_equal(got.X, [[np.nan, 1], [2.5, np.nan]])
+        np.testing.assert_array_equal(got.Y, [[np.nan, 0], [1, np.nan]])
+
+
+@pytest.mark.parametrize("word", MISSING[1:])
+def test_words_in_quotes_and_declared_values_are_never_missing(tmp_path: Path, word: str) -> None:
+    table = Table({"c": [word, "red", None], "y": [0, 1, 0], "z": [0, 0, 1]})
+    words = sorted([word, "red"])
+
+    def check(name: str) -> None:
+        got = read(tmp_path, name, table)
+        assert got.feature_names == tuple(f"c={one}" for one in words)
+        np.testing.assert_array_equal(
+            dense(got.X), [[one == word for one in words], [one == "red" for one in words], [np.nan, np.nan]]
+        )
+
+    check_all(TEXTS, check)
+
+
+@pytest.mark.parametrize(
+    ("absent", "present"),
+    [
+        ("no", "yes"),
+        ("No", "YES"),
+        ("FALSE", "TRUE"),
+        ("False", "true"),
+        ("f", "t"),
+        ("N", "Y"),
+        ("-1", "1"),
+        ("0", "1.0"),
+    ],
+)
+def test_labels_may_be_two_words(tmp_path: Path, absent: str, present: str) -> None:
+    table = Table({"a": [1.0, 2.0, 3.0], "y": [present, absent, None], "z": [absent, absent, absent]})
+    in_every_format(table, tmp_path, [[1], [2], [3]], [[1, 0], [0, 0], [np.nan, 0]])
+
+
+@pytest.mark.parametrize(
+    ("y", "present", "expected"),
+    [
+        (["x", None, "x"], "x", [1, 0, 1]),
+        (["x", None, "o"], "x", [1, np.nan, 0]),
+        ([None, None, None], "x", [0, 0, 0]),
+        (["2", "1", None], "2", [1, 0, np.nan]),
+        (["low", "high", "very high"], "high", [0, 1, 0]),
+    ],
+)
+def test_a_value_may_mark_a_label(tmp_path: Path, y: list[Any], present: str, expected: list[float]) -> None:
+    table = Table({"a": [1.0, 2.0, 3.0], "y": y, "z": [None, present, None]})
+    in_every_format(table, tmp_path, [[1], [2], [3]], np.column_stack([expected, [0, 1, 0]]), present=present)
+
+
+def test_a_value_that_marks_no_label_is_warned_of(tmp_path: Path) -> None:
+    for y in (["x", "o"], [1, 0]):
+        table = Table({"a": [1.0, 2.0], "y": y, "z": ["X", "o"]})
+        with pytest.warns(UserWarning, match=r"label 'y' never has the value 'X', which present= or --present names"):
+            assert read(tmp_path, "pandas", table, present="X").Y.tolist() == [[0, 1], [0, 0]]
+
+
+def test_each_value_of_a_label_column_may_be_a_label(tmp_path: Path) -> None:
+    columns = {"a": [1.0, 2.0, 3.0, 4.0], "y": ["A", "C", "B", None], "z": ["no", "yes", "no", None]}
+    Y = [[1, 0, 0, 0], [0, 0, 1, 1], [0, 1, 0, 0], [np.nan] * 4]
+
+    def check(name: str) -> None:
+        got = read(tmp_path, name, Table(columns), classes=True)
+        assert got.label_names == ("y=A", "y=B", "y=C", "z")
+        np.testing.assert_array_equal(got.Y, Y)
+
+    check_all(FORMATS, check)
+
+
+@pytest.mark.parametrize("separator", [";", "|", ",", " ", "::"])
+def test_a_column_may_list_the_labels(tmp_path: Path, separator: str) -> None:
+    tags = [separator.join(tags) if tags else None for tags in (["u", "007"], ["7", "u", "u"], ["NA", "no"], [])]
+    table = Table({"a": [1.0, 2.0, 3.0, 4.0], "t": tags, "b": [1, 0, 1, 1], "c": [0, 1, 0, 0]})
+    Y = np.array([[1, 0, 0, 0, 1], [0, 1, 0, 0, 1], [0, 0, 1, 1, 0], [0] * 5])
+
+    def check(name: str) -> None:
+        if name == "x.dat" and separator in {",", " "}:
+            return
+        got = read(tmp_path, name, table, labels=None, tags="t", tag_separator=separator)
+        assert got.label_names == ("007", "7", "NA", "no", "u")
+        np.testing.assert_array_equal(got.Y, Y)
+        np.testing.assert_array_equal(dense(got.X), [[1, 1, 0], [2, 0, 1], [3, 1, 0], [4, 1, 0]])
+        some = read(tmp_path, name, table, labels=["u", "7"], tags="t", tag_separator=separator)
+        np.testing.assert_array_equal(some.Y, Y[:, [4, 1]])
+
+    with pytest.warns(UserWarning, match="3 tags that labels= does not name were left out"):
+        check_all(FORMATS, check)
+
+
+def test_tags_that_are_numbers_stay_as_they_are_written(tmp_path: Path) -> None:
+    table = Table({"a": [1.0, 2.0, 3.0], "t": ["007", "7", "7.0"], "b": [1, 0, 1], "c": [0, 1, 0]})
+
+    def check(name: str) -> None:
+        got = read(tmp_path, name, table, labels=None, tags="t")
+        assert got.label_names == ("007", "7", "7.0")
+        assert got.Y.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+
+    check_all(FORMATS, check)

@@ -195,7 +195,7 @@ def iter_dataset(
     chunk_size : int
         Rows at a time.
     **options
-        As for `load_dataset`, without `classes` and `tags`; `missing` is "error", "drop" or "keep".
+        As for `load_dataset`, without `classes`, `present` and `tags`; `missing` is "error", "drop" or "keep".
 
     Yields
     ------
@@ -234,9 +234,9 @@ def iter_dataset(
         raise ValueError(
             f"missing must be error, drop or keep for a table that is read in chunks. Got {reading.missing!r}."
         )
-    if reading.classes or reading.tags is not None:
-        rule = "classes and tags must be left out for a table that is read in chunks"
-        raise ValueError(f"{rule}: which labels there are depends on all rows, which load_dataset reads.")
+    if reading.keeps_words:
+        rule = "classes, present and tags must be left out for a table that is read in chunks"
+        raise ValueError(f"{rule}: what a label is depends on all rows, which load_dataset reads.")
     # The file is opened when the first rows are asked for, perhaps in another working directory.
     return iterate_table(path.absolute(), Choices(rule, reading, find_card(path)), chunk_size)
 

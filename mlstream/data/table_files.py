@@ -136,7 +136,7 @@ def _has_words(path: Path, choices: Choices) -> bool:
     reading = choices.reading
     if find_format(path, reading) not in {"csv", "tsv"}:
         return False
-    if reading.categories is not None or reading.keeps_words:
+    if reading.categories is not None:
         return True
     try:
         with UnpackedFile(path) as file:

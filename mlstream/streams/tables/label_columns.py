@@ -63,14 +63,8 @@ class _Binary:
         self._codes = Growing(np.uint8, len(places))
         columns = enumerate(first.columns[place] for place in places)
         self._marked = [place for place, column in columns if column.is_coded or present is not None]
-        if present is not None:
-            _require_value(first, places, present)
-        # The first line with a 0, and that with a -1, of each label.
-        self._lines = {0: np.zeros(len(places), np.int64), _MINUS: np.zeros(len(places), np.int64)}
-        columns = enumerate(first.columns[place] for place in places)
-        self._marked = [place for place, column in columns if column.is_coded or present is not None]
-        if present is not None:
-            _require_value(first, places, present)
+        # Whether a label has the value that marks it, and others.
+        self._is_there, self._has_others = np.zeros((2, len(places)), dtype=bool)
         # The first line with a 0, and that with a -1, of each label.
         self._lines = {0: np.zeros(len(places), np.int64), _MINUS: np.zeros(len(places), np.int64)}
         # Whether a label has the value that marks it, and others.
@@ -93,7 +87,10 @@ class _Binary:
     def _code(self, table: Table, cells: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
         for place in self._marked:
             column = table.columns[self._places[place]]
-            cells[:, place] = self._mark(table, column, cells[:, place])
+            if self._present is None:
+                cells[:, place] = self._read_words(table, column, cells[:, place])
+            else:
+                cells[:, place] = self._mark(column, cells[:, place], place)
         unknown = np.isnan(cells)
         wrong = np.argwhere((cells != 0) & (np.abs(cells) != 1) & ~unknown)
         if len(wrong):
@@ -114,20 +111,36 @@ class _Binary:
         codes = self._codes.take()
         if self._lines[_MINUS].any():
             codes[codes == _MINUS] = 0
+        if self._present is not None:
+            self._settle_marks(codes, names)
         is_known = codes.max(initial=0) < _UNKNOWN
         return LabelledRows(codes if is_known else np.where(codes == _UNKNOWN, np.float32(np.nan), codes), names)
 
-    def _mark(self, table: Table, column: Column, cells: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return 1 and 0 for the values of a column of words, or for the value that marks a label."""
-        known, values = ~np.isnan(cells), list(column.values or ())
-        if self._present is not None:
-            marked = cells == (_find_code(values, self._present) if column.is_coded else _find_number(self._present))
-            # Whoever marks with a cross leaves the other cells empty.
-            is_alone = column.is_coded and set(values) <= {self._present}
-            return np.where(known | is_alone, marked, np.nan)
-        truth = find_truth(values) or self._refuse(table, column)
-        numbers = np.array([truth[value] for value in values])
-        return np.where(known, numbers[np.where(known, cells, 0).astype(np.int64)], np.nan)
+    def _read_words(self, table: Table, column: Column, codes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return 1 and 0 for the values of a column of words."""
+        truth = find_truth(column.values or ()) or self._refuse(table, column)
+        known, numbers = ~np.isnan(codes), np.array([truth[value] for value in column.values or ()])
+        return np.where(known, numbers[np.where(known, codes, 0).astype(np.int64)], np.nan)
+
+    def _mark(self, column: Column, cells: npt.NDArray[np.float64], place: int) -> npt.NDArray[np.float64]:
+        """Return 1 for the value that marks a label, and 0 for any other."""
+        known, present = ~np.isnan(cells), str(self._present)
+        marked = cells == (_find_code(column, present) if column.is_coded else _find_number(present))
+        self._is_there[place] |= bool(marked.any())
+        self._has_others[place] |= bool((known & ~marked).any())
+        return np.where(known, marked, np.nan)
+
+    def _settle_marks(self, codes: npt.NDArray[np.uint8], names: Sequence[str]) -> None:
+        """Raise FormatError if no label has the value that marks it, and warn of one that has only others."""
+        rule = f"the value {show(str(self._present))}, which present= or --present names"
+        if not self._is_there.any():
+            values = dict.fromkeys(value for place in self._places for value in self._first.columns[place].values or ())
+            got = f"Got {clip(', '.join(values) or 'numbers')}{did_you_mean(str(self._present), values)}"
+            raise FormatError(f"{self._first.path}: a label must have {rule}. {got}")
+        for place in np.flatnonzero(self._has_others & ~self._is_there).tolist():
+            warnings.warn(f"{self._first.path}: label {show(names[place])} never has {rule}.", stacklevel=4)
+        # Whoever marks with a cross leaves the other cells empty.
+        codes[:, ~self._has_others] &= 1
 
     def _refuse(self, table: Table, column: Column) -> dict[str, float]:
         rule, values = f"label {show(column.name)} must be 0 or 1", ", ".join(column.values or ())
@@ -160,22 +173,8 @@ class _Classes:
         return LabelledRows(Y if np.isnan(Y).any() else Y.astype(np.uint8), names)
 
 
-def _require_value(table: Table, places: Sequence[int], present: str) -> None:
-    """Raise FormatError if no label can have the value that marks it."""
-    columns = [table.columns[place] for place in places]
-    if not all(column.is_coded for column in columns) and not math.isnan(_find_number(present)):
-        return
-    values = dict.fromkeys(value for column in columns for value in column.values or ())
-    if present not in values:
-        got = f"Got {show(present)}, of {clip(', '.join(values) or 'numbers')}{did_you_mean(present, values)}"
-        raise FormatError(f"{table.path}: present= or --present must be a value of a label. {got}")
-    for column in columns:
-        if column.values and column.is_coded and present not in column.values:
-            got = f"without {show(present)}, which present= or --present names"
-            warnings.warn(f"{table.path}: label {show(column.name)} holds other values, {got}.", stacklevel=4)
-
-
-def _find_code(values: Sequence[str], text: str) -> float:
+def _find_code(column: Column, text: str) -> float:
+    values = list(column.values or ())
     return values.index(text) if text in values else math.nan
 
 

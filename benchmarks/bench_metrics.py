@@ -121,6 +121,14 @@ def ranking_contests(dtype: Any) -> list[Contest]:
             3,
             sklearn_ignoring_ties=lambda: sklearn_metrics.ndcg_score(y_true, score, k=3, ignore_ties=True),
         ),
+        Contest(
+            f"ndcg_at_k, k=3, ties, 2,000 rows ({kind})",
+            lambda: metrics.ndcg_at_k(y_true[few], score[few].round(1), 3),
+            {"sklearn": lambda: sklearn_metrics.ndcg_score(y_true[few], score[few].round(1), k=3)},
+            demand=RANKING,
+            tolerance=1e-4,
+            repeats=3,
+        ),
         contest(
             "coverage",
             metrics.coverage,

@@ -1,8 +1,9 @@
 """Metrics of the k best-scored labels of each row.
 
 Conventions of the whole file. Every metric is a mean over rows. A cell that `label_mask` leaves out does not exist, and
-a row without cells is left out. Among equal scores, labels that come first are taken first. Scores must be finite, in
-masked cells too.
+a row without cells is left out. Where scores tie, the value is the mean over all orders of the tied labels, so that the
+order of columns does not matter (F. McSherry, M. Najork, "Computing information retrieval performance measures
+efficiently in the presence of tied scores", ECIR 2008). Scores must be finite, in masked cells too.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics._blocks import row_sums
 from metrics._means import divide, mean_of_blocks
 from metrics._overlap import Overlap, row_overlaps
-from metrics._ranks import ScoredRows, best_labels, mean_over_rows, sink_masked
+from metrics._ranks import ScoredRows, hits_of_best, mean_over_rows, sink_masked, truth_of_best
 from metrics._typing import Floats, LabelMatrix
 from metrics.validation import check_k, check_truth, check_zero_division
 
@@ -43,8 +44,9 @@ def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mas
 
     Notes
     -----
-    ``|top-k labels & relevant labels| / k``. Ties are broken by label order. Only relevant labels count: crediting
-    confident absences is another metric, see `confident_accuracy_at_k`.
+    ``|top-k labels & relevant labels| / k``, the mean over all orders of tied labels: if m labels tie for the last j
+    places, each of them counts j / m. Only relevant labels count: crediting confident absences is another metric, see
+    `confident_accuracy_at_k`.
 
     References
     ----------
@@ -139,7 +141,7 @@ def recall_at_k(
 
     Notes
     -----
-    ``|top-k labels & relevant labels| / |relevant labels|``. Ties are broken by label order.
+    ``|top-k labels & relevant labels| / |relevant labels|``, the mean over all orders of tied labels.
 
     References
     ----------
@@ -153,7 +155,7 @@ def recall_at_k(
     undefined = check_zero_division(zero_division)
 
     def recall(rows: ScoredRows) -> Floats:
-        return divide(row_sums(_best(rows, k)), row_sums(rows.true), zero_division=undefined)
+        return divide(_hits(rows, k), row_sums(rows.true), zero_division=undefined)
 
     return mean_over_rows(recall, y_true, y_score, label_mask)
 
@@ -194,8 +196,8 @@ def ndcg_at_k(
 
     Notes
     -----
-    DCG = sum over places i = 1..k of relevance_i / log2(i + 1), divided by the DCG of a perfect ranking. Ties are
-    broken by label order; scikit-learn averages over the orders of tied labels and agrees where scores differ.
+    DCG = sum over places i = 1..k of relevance_i / log2(i + 1), divided by the DCG of a perfect ranking. It
+    is the mean over all orders of tied labels, as scikit-learn's `ndcg_score`.
 
     References
     ----------
@@ -209,7 +211,8 @@ def ndcg_at_k(
     undefined = check_zero_division(zero_division)
 
     def gain(rows: ScoredRows) -> Floats:
-        best = _best(rows, k)
+        _check_k(k, rows.true.shape[1], rows.n_counted)
+        best = truth_of_best(rows.true, sink_masked(rows.score, rows.mask), k)
         discounts = 1.0 / np.log2(np.arange(2, k + 2))
         ideal = np.concatenate([[0.0], discounts.cumsum()])[np.minimum(row_sums(rows.true), k)]
         share = divide(best @ discounts, ideal, zero_division=undefined)
@@ -247,9 +250,10 @@ def confident_accuracy_at_k(
 
     Notes
     -----
-    Confidence is max(p, 1 - p), the decision is 1 where p >= 0.5, ties are broken by label order. The code published
-    with the continual multi-label benchmark calls this precision at k: a confident absence is as good as a
-    confident presence, so that rare labels make it close to 1 for a model that has learnt nothing.
+    Confidence is max(p, 1 - p), and the decision is 1 where p >= 0.5. The value is the mean over all orders of labels
+    of equal confidence. The code published with the continual multi-label benchmark calls this precision at k: a
+    confident absence is as good as a confident presence, so that rare labels make it close to 1 for a model that has
+    learnt nothing.
 
     Examples
     --------
@@ -259,18 +263,17 @@ def confident_accuracy_at_k(
 
     def accuracy(rows: ScoredRows) -> Floats:
         _check_k(k, rows.true.shape[1], rows.n_counted)
-        confidence = np.maximum(rows.score, np.subtract(1, rows.score, dtype=np.float64))
-        labels = best_labels(sink_masked(confidence, rows.mask), k)
-        present = np.take_along_axis(rows.score, labels, axis=1) >= 0.5
-        right = present == np.take_along_axis(rows.true, labels, axis=1)
-        return row_sums(right.view(np.uint8)) / k
+        confidence = np.subtract(1, rows.score, dtype=np.float64)
+        np.maximum(confidence, rows.score, out=confidence)
+        right = ((rows.score >= 0.5) == rows.true.view(np.bool_)).view(np.uint8)
+        return hits_of_best(right, sink_masked(confidence, rows.mask), k) / k
 
     return mean_over_rows(accuracy, y_true, y_prob, label_mask, probabilities=True)
 
 
 def precision_of_best(rows: ScoredRows, k: int) -> Floats:
     """Share of relevant labels among the `k` best-scored ones of each row."""
-    return row_sums(_best(rows, k)) / k
+    return _hits(rows, k) / k
 
 
 def _check_k(k: int, n_labels: int, n_counted: NDArray[np.int64]) -> None:
@@ -282,7 +285,6 @@ def _check_k(k: int, n_labels: int, n_counted: NDArray[np.int64]) -> None:
         )
 
 
-def _best(rows: ScoredRows, k: int) -> NDArray[np.uint8]:
-    """Return the truth of the `k` best-scored labels of each row, best first."""
+def _hits(rows: ScoredRows, k: int) -> Floats:
     _check_k(k, rows.true.shape[1], rows.n_counted)
-    return np.take_along_axis(rows.true, best_labels(sink_masked(rows.score, rows.mask), k), axis=1)
+    return hits_of_best(rows.true, sink_masked(rows.score, rows.mask), k)

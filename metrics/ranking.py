@@ -1,8 +1,8 @@
 """Metrics of label scores: quality of the ranking of the labels of each row, and errors of the scores.
 
 Conventions of the whole file. Every metric is a mean over rows. A cell that `label_mask` leaves out does not exist, and
-a row without cells is left out. A label ranks below every label that ties with it. Scores must be finite, in masked
-cells too.
+a row without cells is left out. A label ranks below every label that ties with it, except in `one_error`. Scores must
+be finite, in masked cells too.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics._blocks import row_sums
 from metrics._means import divide
-from metrics._ranks import ScoredRows, infinite_where_zero, mean_over_rows, rank, sink_masked
+from metrics._ranks import ScoredRows, hits_of_best, infinite_where_zero, mean_over_rows, rank, sink_masked
 from metrics._typing import Floats, LabelMatrix
 
 
@@ -78,7 +78,7 @@ def one_error(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike 
 
     Notes
     -----
-    One minus `precision_at_k` with k = 1; of tied labels the first counts.
+    One minus `precision_at_k` with k = 1. Where labels tie for the best score, it is the mean over them.
 
     References
     ----------
@@ -91,8 +91,7 @@ def one_error(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike 
     """
 
     def error(rows: ScoredRows) -> Floats:
-        best = sink_masked(rows.score, rows.mask).argmax(axis=1)
-        return np.where(rows.true[np.arange(len(best)), best], 0.0, 1.0)
+        return 1.0 - hits_of_best(rows.true, sink_masked(rows.score, rows.mask), 1)
 
     return mean_over_rows(error, y_true, y_score, label_mask)
 

@@ -237,8 +237,18 @@ def persistence_kappa(y_true: Any, label_mask: Any = None) -> list[float]:
 # scores
 
 
-def _by_score(row: list[tuple[int, float, int]]) -> list[tuple[int, float, int]]:
-    return sorted(row, key=lambda cell: (-cell[1], cell[2]))
+def _over_orders(row: list[Any], score: Callable[[float], float], value: Callable[[list[Any]], float]) -> float:
+    """Mean of a value over all orders of a row by decreasing score."""
+
+    def key(cell: Any) -> float:
+        return -score(cell[1])
+
+    tied = [itertools.permutations(group) for _, group in itertools.groupby(sorted(row, key=key), key=key)]
+    return mean([value(list(itertools.chain(*order))) for order in itertools.product(*tied)])
+
+
+def _hits(row: list[Any], k: int) -> float:
+    return _over_orders(row, float, lambda order: sum(t for t, _, _ in order[:k]))
 
 
 def _rows(score_row: Callable[..., float]) -> Callable[..., float]:
@@ -250,7 +260,7 @@ def _rows(score_row: Callable[..., float]) -> Callable[..., float]:
 
 @_rows
 def precision_at_k(row: Any, k: int) -> float:
-    return sum(t for t, _, _ in _by_score(row)[:k]) / k
+    return _hits(row, k) / k
 
 
 def precision_at_k_maximum(y_true: Any, k: int, label_mask: Any = None) -> float:
@@ -259,23 +269,20 @@ def precision_at_k_maximum(y_true: Any, k: int, label_mask: Any = None) -> float
 
 @_rows
 def recall_at_k(row: Any, k: int, zero_division: float = 0.0) -> float:
-    return ratio(sum(t for t, _, _ in _by_score(row)[:k]), sum(t for t, _, _ in row), zero_division)
+    return ratio(_hits(row, k), sum(t for t, _, _ in row), zero_division)
 
 
 @_rows
 def ndcg_at_k(row: Any, k: int, zero_division: float = 0.0) -> float:
-    def gain(relevances: list[int]) -> float:
-        return sum(t / math.log2(place + 2) for place, t in enumerate(relevances[:k]))
+    def gain(order: list[Any]) -> float:
+        return sum(t / math.log2(place + 2) for place, (t, _, _) in enumerate(order[:k]))
 
-    return ratio(
-        gain([t for t, _, _ in _by_score(row)]), gain(sorted((t for t, _, _ in row), reverse=True)), zero_division
-    )
+    return ratio(_over_orders(row, float, gain), gain(sorted(row, reverse=True)), zero_division)
 
 
 @_rows
 def confident_accuracy_at_k(row: Any, k: int) -> float:
-    ranked = sorted(row, key=lambda cell: (-max(cell[1], 1 - cell[1]), cell[2]))
-    return sum(t == (p >= 0.5) for t, p, _ in ranked[:k]) / k
+    return _over_orders(row, lambda p: max(p, 1 - p), lambda order: sum(t == (p >= 0.5) for t, p, _ in order[:k]) / k)
 
 
 @_rows
@@ -285,7 +292,7 @@ def rmse(row: Any) -> float:
 
 @_rows
 def one_error(row: Any) -> float:
-    return 1.0 - _by_score(row)[0][0]
+    return 1.0 - _hits(row, 1)
 
 
 @_rows

@@ -120,22 +120,14 @@ def refined_decisions(draw: st.DrawFn, kinds: Kinds = ANY) -> LabelCase:
 
 
 @st.composite
-def scored(draw: st.DrawFn, kinds: Kinds = ANY, ties: bool = True) -> LabelCase:
+def scored(draw: st.DrawFn, kinds: Kinds = ANY) -> LabelCase:
     shape = draw(SHAPES)
-    scores = tables(shape, COARSE) if ties else _distinct(shape)
-    return LabelCase(draw(indicators(shape)), draw(scores), draw(masks(shape, kinds)))
+    return LabelCase(draw(indicators(shape)), draw(tables(shape, COARSE)), draw(masks(shape, kinds)))
 
 
 @st.composite
-def _distinct(draw: st.DrawFn, shape: tuple[int, int]) -> NDArray[np.float64]:
-    """Scores in (0, 1) of which no two in a row are equal, nor add up to 1 (equal confidence)."""
-    ranks = [draw(st.permutations(range(shape[1]))) for _ in range(shape[0])]
-    return (np.array(ranks) * 2 + 1) / (2 * shape[1] + 1) + 1 / 1024
-
-
-@st.composite
-def scored_at_k(draw: st.DrawFn, kinds: Kinds = ANY, ties: bool = True) -> LabelCase:
-    case = draw(scored(kinds, ties))
+def scored_at_k(draw: st.DrawFn, kinds: Kinds = ANY) -> LabelCase:
+    case = draw(scored(kinds))
     widths = np.broadcast_to(True if case.mask is None else case.mask, case.y_true.shape).sum(axis=1)
     return replace(case, extra=(draw(whole(1, int(widths[widths > 0].min()))),))
 

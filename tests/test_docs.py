@@ -2,11 +2,13 @@
 
 import re
 from pathlib import Path
+from typing import get_type_hints
 
 import estimators
 import metrics
 import mlstream
 from mlstream import generators, interop, plotting
+from mlstream._support.reading import ReadingOptions
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -48,3 +50,8 @@ def test_every_strategy_has_a_line_and_a_page_that_exists():
     assert sorted(name for name, _ in rows) == sorted(estimators.STRATEGIES)
     pages = {page.removeprefix(":doc:`/").removesuffix("`") for _, page in rows} - {"this page"}
     assert not [page for page in pages if not (DOCS / f"{page}.rst").exists()]
+
+
+def test_every_option_of_a_table_is_in_the_table_of_options():
+    text = (DOCS / "files" / "formats.rst").read_text(encoding="utf-8").partition("All options\n")[2]
+    assert set(re.findall(r"^   \* - ``(\w+)``$", text, re.MULTILINE)) == {"labels", *get_type_hints(ReadingOptions)}

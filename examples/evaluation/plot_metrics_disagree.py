@@ -74,10 +74,6 @@ with warnings.catch_warnings():
             "scikit-learn": sk.label_ranking_loss(truth, tied),
             "torchmetrics": torch_of("ranking_loss", truth, tied),
         },
-        "NDCG at 2\n(tie)": {
-            "ours": metrics.ndcg_at_k(truth, tied, 2),
-            "scikit-learn": sk.ndcg_score(truth, tied, k=2),
-        },
         "RMSE": {
             "ours": metrics.rmse(pair, zeros),
             "scikit-learn": sk.root_mean_squared_error(pair, zeros),
@@ -89,7 +85,7 @@ for question, values in table.items():
 
 # %%
 # Points that lie apart are two metrics of one name. "Accuracy" is the share of rows that are right as a whole, or the
-# share of cells. A tie counts against the learner, for it, or half. The root of RMSE is drawn row by row, or once. By
+# share of cells. A tie counts against the learner, or for it. The root of RMSE is drawn row by row, or once. By
 # default ours leaves a label that is never present out of balanced accuracy; the value shown is that of published
 # tables made with an older River, which ``one_class="river"`` reproduces. Say which definition you report.
 styles = {

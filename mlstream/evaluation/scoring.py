@@ -69,7 +69,7 @@ class Tally(NamedTuple):
     n_ranked: int
     counts: LabelCounts
     rmse: float
-    hits_at_k: int
+    hits_at_k: float  # Labels that tie for the last places count in part.
     most_hits_at_k: int
 
 
@@ -92,11 +92,11 @@ def tally(scored: Scored, k: int) -> Tally:
     n_scored, n_ranked = int(np.count_nonzero(n_counted)), int(np.count_nonzero(ranked))
     if not n_scored:
         nothing = np.zeros(scored.Y.shape[1], dtype=np.int64)
-        return Tally(n_rows, 0, 0, LabelCounts(nothing, nothing, nothing, nothing), 0.0, 0, 0)
+        return Tally(n_rows, 0, 0, LabelCounts(nothing, nothing, nothing, nothing), 0.0, 0.0, 0)
     (decided, proba), mask = scored.predictions, scored.mask
     counts = label_counts(scored.Y, decided, label_mask=mask)
     errors = n_scored * rmse(scored.Y, proba, label_mask=mask)
-    hits, most_hits = _hits(scored.where(ranked), k) if n_ranked else (0, 0)
+    hits, most_hits = _hits(scored.where(ranked), k) if n_ranked else (0.0, 0)
     return Tally(n_rows, n_scored, n_ranked, counts, errors, hits, most_hits)
 
 
@@ -135,12 +135,12 @@ def score_tallies(pieces: Sequence[Tally], k: int, one_class: OneClass) -> dict[
     return {name: float(found[name][0]) for name in CORE_METRICS}
 
 
-def _hits(scored: Scored, k: int) -> tuple[int, int]:
+def _hits(scored: Scored, k: int) -> tuple[float, int]:
     """Count the relevant labels among the k best-scored ones, and their maximum, over rows in which k labels count."""
     n_places = len(scored.Y) * k
     found = precision_at_k(scored.Y, scored.predictions.proba, k, label_mask=scored.mask)
     most = precision_at_k_maximum(scored.Y, k, label_mask=scored.mask)
-    return round(n_places * found), round(n_places * most)
+    return n_places * found, round(n_places * most)
 
 
 def _mean(sums: Floats, n: npt.NDArray[np.int64]) -> Floats:

@@ -32,9 +32,6 @@ class LabelRow:
     per_label: bool = False  # one value per label instead of one for all
     reads_truth: bool = True
     in_order: bool = False  # the order of rows matters
-    untied: Callable[..., st.SearchStrategy[given.LabelCase]] | None = (
-        None  # for metrics that break ties by label order
-    )
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,6 @@ AVERAGE = options(average=("samples", "micro", "macro"), zero_division=ZERO)
 PER_LABEL = options(average=(None,), zero_division=ZERO)
 SUMMED = options(average=("micro", "macro"), zero_division=ZERO)
 CONSTANT = options(constant_labels=("raise", "skip"))
-AT_K = partial(given.scored_at_k, ties=False)
 
 RATIOS = ("precision", "recall", "f1", "jaccard")
 LABEL_ROWS: dict[str, LabelRow] = {
@@ -182,13 +178,11 @@ LABEL_ROWS: dict[str, LabelRow] = {
         better=-1,
     ),
     "rmse": LabelRow(metrics.rmse, oracles.rmse, given.scored, better=-1),
-    "one_error": LabelRow(
-        metrics.one_error, oracles.one_error, given.scored, better=-1, untied=partial(given.scored, ties=False)
-    ),
+    "one_error": LabelRow(metrics.one_error, oracles.one_error, given.scored, better=-1),
     "coverage": LabelRow(metrics.coverage, oracles.coverage, given.scored, high=6, better=-1),
     "ranking_loss": LabelRow(metrics.ranking_loss, oracles.ranking_loss, given.scored, better=-1),
     "lrap": LabelRow(metrics.lrap, oracles.lrap, given.scored),
-    "precision_at_k": LabelRow(metrics.precision_at_k, oracles.precision_at_k, given.scored_at_k, untied=AT_K),
+    "precision_at_k": LabelRow(metrics.precision_at_k, oracles.precision_at_k, given.scored_at_k),
     "precision_at_k_maximum": LabelRow(
         _truth_only(metrics.precision_at_k_maximum),
         _truth_only(oracles.precision_at_k_maximum),
@@ -196,17 +190,13 @@ LABEL_ROWS: dict[str, LabelRow] = {
         better=0,
     ),
     "recall_at_k": LabelRow(
-        metrics.recall_at_k,
-        oracles.recall_at_k,
-        given.scored_at_k,
-        variants=options(zero_division=ZERO),
-        untied=AT_K,
+        metrics.recall_at_k, oracles.recall_at_k, given.scored_at_k, variants=options(zero_division=ZERO)
     ),
     "ndcg_at_k": LabelRow(
-        metrics.ndcg_at_k, oracles.ndcg_at_k, given.scored_at_k, variants=options(zero_division=ZERO), untied=AT_K
+        metrics.ndcg_at_k, oracles.ndcg_at_k, given.scored_at_k, variants=options(zero_division=ZERO)
     ),
     "confident_accuracy_at_k": LabelRow(
-        metrics.confident_accuracy_at_k, oracles.confident_accuracy_at_k, given.scored_at_k, untied=AT_K
+        metrics.confident_accuracy_at_k, oracles.confident_accuracy_at_k, given.scored_at_k
     ),
     "nce": LabelRow(metrics.nce, oracles.nce, given.probabilities, low=-1, high=INF, better=-1, variants=CONSTANT),
     "worst_nce": LabelRow(

@@ -60,12 +60,8 @@ def cases_of(cases: Callable[..., Any], kinds: Kinds) -> Any:
     return cases(kinds)
 
 
-def draw_case(
-    data: st.DataObject, row: LabelRow, kinds: Kinds = ANY, untied: bool = False
-) -> tuple[LabelCase, dict[str, Any]]:
-    return data.draw(cases_of(row.untied if untied and row.untied else row.cases, kinds)), data.draw(
-        st.sampled_from(row.variants)
-    )
+def draw_case(data: st.DataObject, row: LabelRow, kinds: Kinds = ANY) -> tuple[LabelCase, dict[str, Any]]:
+    return data.draw(cases_of(row.cases, kinds)), data.draw(st.sampled_from(row.variants))
 
 
 def test_every_public_name_stands_in_the_table() -> None:
@@ -149,7 +145,7 @@ def test_order_of_samples_does_not_matter(row: LabelRow, data: st.DataObject) ->
 @pytest.mark.slow
 @for_every(LABEL_ROWS)
 def test_order_of_labels_does_not_matter(row: LabelRow, data: st.DataObject) -> None:
-    case, variant = draw_case(data, row, untied=True)
+    case, variant = draw_case(data, row)
     order = data.draw(st.permutations(range(case.y_true.shape[1])))
     result = numbers(case.call(row.metric, **variant))
     same(result[..., order] if row.per_label else result, case.columns(order).call(row.metric, **variant))

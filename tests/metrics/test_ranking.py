@@ -54,4 +54,4 @@ def test_rmse_takes_the_root_per_row() -> None:
 
 def test_negative_zero_ties_with_zero() -> None:
     assert metrics.ranking_loss([[1, 0]], [[0.0, -0.0]]) == 1.0
-    assert metrics.one_error([[1, 0]], [[-0.0, 0.0]]) == 0.0
+    assert metrics.one_error([[1, 0]], [[-0.0, 0.0]]) == 0.5

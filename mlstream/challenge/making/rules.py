@@ -11,7 +11,7 @@ _METRICS = {
     "nce": "normalised cross-entropy (-1 is perfect, 0 is the base rate)",
     "ba_macro": "balanced accuracy, mean over labels, of probabilities of at least .5",
     "rmse": "root mean squared error of the probabilities",
-    "precision_at_k": "precision of the labels ranked first, as many as the row has",
+    "precision_at_k": "precision of the k labels ranked first, mean over the orders of tied labels and over rows",
     "pw_js": "Jaccard index of the labels with probabilities of at least .5, mean over rows",
 }
 

@@ -72,6 +72,7 @@ def score_slowly(rows, k):
     for y, _, proba, mask in rows:
         labels = [label for label in range(N_LABELS) if mask[label]]
         errors.append(np.sqrt(sum((proba[j] - y[j]) ** 2 for j in labels) / len(labels)))
-        best = sorted(labels, key=lambda j: (-proba[j], j))[:k]
-        precisions.append(sum(y[j] for j in best) / k)
+        lowest = sorted(proba[j] for j in labels)[-k]
+        above, tied = [j for j in labels if proba[j] > lowest], [j for j in labels if proba[j] == lowest]
+        precisions.append((sum(y[above]) + (k - len(above)) * np.mean(y[tied])) / k)
     return np.mean(accuracies) if accuracies else np.nan, np.mean(errors), np.mean(precisions)

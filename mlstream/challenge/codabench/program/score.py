@@ -53,11 +53,14 @@ def rmse(Y: Floats, P: Floats, counted: Flags, _eps: float, _k: int) -> float:
 
 
 def precision_at_k(Y: Floats, P: Floats, counted: Flags, _eps: float, k: int) -> float:
-    """Return the share of labels that are there among the k that rank first, mean over rows."""
-    counted_rows = counted.any(axis=1)
-    best = np.argsort(-np.where(counted, P, -1.0), axis=1, kind="stable")[:, :k]
-    found = np.take_along_axis((Y == 1) & counted, best, axis=1)
-    return float(np.mean(found.sum(axis=1)[counted_rows] / k))
+    """Return the share of labels that are there among the k that rank first, mean over orders of ties and over rows."""
+    rows = counted.any(axis=1)
+    truth, P = ((Y == 1) & counted)[rows], np.where(counted, P, -1.0)[rows]
+    kth = np.sort(P, axis=1)[:, -k, None]
+    above, tied = kth < P, kth == P
+    places = k - above.sum(axis=1)
+    found = (truth & above).sum(axis=1) + places * (truth & tied).sum(axis=1) / tied.sum(axis=1)
+    return float(np.mean(found / k))
 
 
 def pw_js(Y: Floats, P: Floats, counted: Flags, _eps: float, _k: int) -> float:

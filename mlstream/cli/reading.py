@@ -21,7 +21,7 @@ _LABELS = (
     ".xml file. By default those of a card or an .xml file (MULAN) beside the table, or of -C in its title (MEKA)."
 )
 # By option of `load_dataset`; `time` follows from those of a scenario.
-_HELP = {
+HELP = {
     "missing": "Missing features are an error, as by default; their rows are left out (drop); they become the mean of "
     "the column (mean), also beside a 0/1 feature (indicator), or NaN (keep).",
     "categories": "Columns of words become a 0/1 feature per value (one-hot), or the number of the value (ordinal). By "
@@ -52,7 +52,7 @@ def reading_parameters() -> list[Parameter]:
     """List the options as parameters of a command; those that are not typed are None."""
     kinds = get_type_hints(ReadingOptions) | _KINDS
     options = {"labels": (str, typer.Option("--labels", help=_LABELS))}
-    for name, text in _HELP.items():
+    for name, text in HELP.items():
         flag = f"--{name.replace('_', '-')}"
         options[name] = kinds[name], typer.Option(flag, help=text, rich_help_panel=_PANEL)
     return [
@@ -63,7 +63,7 @@ def reading_parameters() -> list[Parameter]:
 
 def open_table(source: str, typed: Mapping[str, Any], time: str | None = None) -> Dataset:
     """Read a table as the options say; `time` is the column by which rows are sorted."""
-    options = {name: _parse(name, typed[name]) for name in _HELP if typed.get(name) is not None}
+    options = {name: parse_option(name, typed[name]) for name in HELP if typed.get(name) is not None}
     return mlstream.load_dataset(source, parse_labels(typed["labels"]), time=time, **options)
 
 
@@ -74,7 +74,8 @@ def parse_labels(text: str | None) -> int | list[str] | str | None:
     return int(text) if text.removeprefix("-").isdecimal() else parse_columns(text, "--labels")
 
 
-def _parse(name: str, value: Any) -> Any:
+def parse_option(name: str, value: Any) -> Any:
+    """Turn what is typed for an option into its value."""
     from mlstream.formats.csv_dialects import SEPARATORS
 
     if name in {"ignore", "missing_words"}:

@@ -13,17 +13,23 @@ from mlstream._support.files import atomic_path
 from mlstream.cli import console
 from mlstream.cli.arguments import Force, Seed, file_option, named_options, parse_file, parse_names, require_new
 from mlstream.cli.generator_commands import option_of
+from mlstream.cli.reading import HELP, parse_option
 
 _TABLES = (".arff", ".arff.gz", ".csv", ".csv.gz", ".parquet")
-_SAME_NAME = "time by every horizon benign columns text categories max_values numbers statistics clock max_delay"
+_SAME_NAME = (
+    "time by every horizon benign columns text categories max_values numbers statistics clock max_delay "
+    "separator missing_words"
+)
 _OPTIONS = {"labels": "--label"} | {name: f"--{name.replace('_', '-')}" for name in _SAME_NAME.split()}
 
 LogFile = Annotated[
     Path,
-    typer.Argument(parser=parse_file, help="A log of single events: .csv, .jsonl, .ndjson or .json, packed or not."),
+    typer.Argument(
+        parser=parse_file, help="A log of single events: .csv, .tsv, .jsonl, .ndjson or .json, packed or not."
+    ),
 ]
 TableFile = Annotated[Path, file_option("--output", "-o", help="Table to write: .arff, .arff.gz, .csv or .parquet.")]
-NewLog = Annotated[Path, file_option("--output", "-o", help="File to write: .csv, .jsonl, .ndjson or .json.")]
+NewLog = Annotated[Path, file_option("--output", "-o", help="File to write: .csv, .tsv, .jsonl, .ndjson or .json.")]
 
 
 def windowed(
@@ -45,6 +51,8 @@ def windowed(
     time_column: Annotated[str | None, typer.Option(help="Name of a feature with the start of the window.")] = None,
     empty: Annotated[Literal["drop", "keep"], typer.Option(help="What happens to windows without events.")] = "drop",
     max_delay: Annotated[str, typer.Option(help="How late an event may come in the file; any: sort all.")] = "1h",
+    separator: Annotated[str | None, typer.Option(help=HELP["separator"])] = None,
+    missing_words: Annotated[str | None, typer.Option(help=HELP["missing_words"])] = None,
     force: Force = False,
 ) -> None:
     """Turn a log of single events into a multi-label table: a row for each window of time of each host."""
@@ -56,6 +64,7 @@ def windowed(
             f"Got {output.name!r} instead."
         )
     require_new([output], force, log)
+    typed = {"separator": separator, "missing_words": missing_words}
     with named_options(_OPTIONS):
         events = mlstream.read_events(
             log,
@@ -65,6 +74,7 @@ def windowed(
             columns=_split(columns),
             text=_split(text) or (),
             max_delay=max_delay,
+            **{name: parse_option(name, text) for name, text in typed.items() if text is not None},
         )
         table = generators.windowed(
             events,

@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from mlstream._support.content import FormatError, at, show
-from mlstream.data.events import Numbers, TextColumn, Times
+from mlstream.data.events import EventColumn, Numbers, TextColumn, Times
+from mlstream.formats.csv_blocks import Texts
 from mlstream.streams.stream import Index
 from mlstream.streams.tables._growing_arrays import Growing
 from mlstream.streams.tables.table import to_number
+from mlstream.streams.tables.text_columns import is_rounded
 
 _MICROSECOND = timedelta(microseconds=1)
+_NO_TIME = int(np.iinfo(np.int64).min)
 # Since 1970. Seconds below this bound end in the year 5138, and milliseconds above it begin in 1973.
 _MAX_SECONDS = 1e11
 _SECONDS, _MILLISECONDS = 1_000_000, 1000
 
 
 class Block(NamedTuple):
-    """Some events of a file as text."""
+    """Some events of a file."""
 
     path: Path  # For errors.
-    lines: Sequence[int]  # Line of each event, from 1.
-    cells: Mapping[str, Sequence[str]]  # The cells of each column by name; empty where there is no value.
+    lines: Index  # Line of each event, from 1.
+    cells: Mapping[str, Texts | Numbers]  # The columns by name.
     clean: Callable[[str], str]  # Applied to each distinct text.
 
     def fail(self, row: int, column: str, rule: str) -> FormatError:
-        """Return the error of one cell."""
-        got = show(self.cells[column][row])
+        """Return the error of one cell of a column of texts."""
+        codes, texts = cast(Texts, self.cells[column])
+        got = show(texts[codes[row]] if codes[row] >= 0 else "")
         return FormatError(f"{at(self.path, self.lines[row])}: column {show(column)} {rule}. Got {got}.")
 
 
@@ -53,15 +56,14 @@ class TimeReader:
 
     def extend(self, block: Block) -> None:
         """Append the times of a block."""
-        cells = block.cells.get(self.column)
-        if cells is None:
+        if self.column not in block.cells:
             raise FormatError(f"time must name a column of {block.path}. Got {self.column!r}, which is not one.")
+        codes, texts = cast(Texts, block.cells[self.column])
         if self._parse is None:
-            self._parse, self._rule = _choose_parser(cells[0])
-        try:
-            times = np.array([self._parse(cell) for cell in cells], np.int64)
-        except (ValueError, TypeError, OverflowError):
-            raise block.fail(self._find_wrong(cells), self.column, f"must be {self._rule}") from None
+            self._parse, self._rule = _choose_parser(texts[codes[0]].strip() if codes[0] >= 0 else "")
+        times = np.array([*map(self._read, texts), _NO_TIME], np.int64)[codes]
+        if len(wrong := np.flatnonzero(times == _NO_TIME)):
+            raise block.fail(int(wrong[0]), self.column, f"must be {self._rule}")
         self._require_order(times, block)
         self._times.extend(times)
 
@@ -69,13 +71,11 @@ class TimeReader:
         """Return all times, in the order of the file."""
         return self._times.take().view("datetime64[us]")
 
-    def _find_wrong(self, cells: Sequence[str]) -> int:
-        for row, cell in enumerate(cells):
-            try:
-                self._parse(cell)  # type: ignore[misc]
-            except (ValueError, TypeError, OverflowError):
-                return row
-        return 0
+    def _read(self, text: str) -> int:
+        try:
+            return self._parse(text.strip())  # type: ignore[misc]
+        except (ValueError, TypeError, OverflowError):
+            return _NO_TIME
 
     def _require_order(self, times: Index, block: Block) -> None:
         latest = np.maximum.accumulate(np.concatenate([[self._latest], times]))
@@ -86,9 +86,10 @@ class TimeReader:
         if len(late):
             row = int(late[0])
             delay = timedelta(microseconds=int(latest[row + 1] - times[row]))
+            codes, texts = cast(Texts, block.cells[self.column])
             raise FormatError(
                 f"{at(block.path, block.lines[row])}: an event must lie at most max_delay before the latest one so "
-                f"far; 'any' sorts all. Got {block.cells[self.column][row]!r}, {delay} before it."
+                f"far; 'any' sorts all. Got {texts[codes[row]]!r}, {delay} before it."
             )
 
 
@@ -98,13 +99,14 @@ def _choose_parser(first: str) -> tuple[Callable[[str], int], str]:
     if number is not None:
         scale = _SECONDS if abs(number) < _MAX_SECONDS else _MILLISECONDS
         unit = "seconds" if scale == _SECONDS else "milliseconds"
-        return lambda cell: _parse_number(cell, scale), f"{unit} since 1970 as a number, as in the first event"
+        return partial(_parse_number, scale=scale), f"{unit} since 1970 as a number, as in the first event"
     try:
-        is_aware = datetime.fromisoformat(first).tzinfo is not None
+        zone = datetime.fromisoformat(first).tzinfo and UTC
     except ValueError:
-        return _parse_aware, "a time in ISO 8601, or seconds or milliseconds since 1970"
-    zone = "with" if is_aware else "without"
-    return _parse_aware if is_aware else _parse_naive, f"a time in ISO 8601 {zone} a time zone, as in the first event"
+        zone, rule = UTC, "a time in ISO 8601, or seconds or milliseconds since 1970"
+    else:
+        rule = f"a time in ISO 8601 {'with' if zone else 'without'} a time zone, as in the first event"
+    return partial(_parse_time, epoch=datetime(1970, 1, 1, tzinfo=zone)), rule
 
 
 def _parse_number(cell: str, scale: int) -> int:
@@ -114,86 +116,56 @@ def _parse_number(cell: str, scale: int) -> int:
     return round(number * scale)
 
 
-def _parse_aware(cell: str, epoch: datetime = datetime(1970, 1, 1, tzinfo=UTC)) -> int:
+def _parse_time(cell: str, epoch: datetime) -> int:
     return (datetime.fromisoformat(cell) - epoch) // _MICROSECOND
 
 
-def _parse_naive(cell: str, epoch: datetime = datetime(1970, 1, 1)) -> int:
-    return (datetime.fromisoformat(cell) - epoch) // _MICROSECOND
+class ColumnReader:
+    """A column of texts, or of numbers: NaN where a cell is empty."""
 
-
-class TextReader:
-    """A column of text; `clean` is applied to each distinct text."""
-
-    def __init__(self, clean: Callable[[str], str]) -> None:
-        self._index = _TextIndex(clean)
-        self._codes = Growing(np.int64)
-
-    def extend(self, column: str, block: Block) -> None:
-        """Append the cells of a block."""
-        self._codes.extend(np.array([self._index[cell] for cell in block.cells[column]], np.int64))
-
-    def skip(self, n_events: int) -> None:
-        """Append empty cells."""
-        self._codes.extend(np.full(n_events, -1))
-
-    def take(self) -> TextColumn:
-        """Return the column."""
-        return TextColumn(self._codes.take(), tuple(self._index.codes)[1:])
-
-
-class _TextIndex(dict[str, int]):
-    """The code of each cell; one that is not there yet gets the next code."""
-
-    def __init__(self, clean: Callable[[str], str]) -> None:
-        super().__init__()
-        self._clean = clean
-        self.codes = {"": -1}
-
-    def __missing__(self, cell: str) -> int:
-        code = self[cell] = self.codes.setdefault(self._clean(cell), len(self.codes) - 1)
-        return code
-
-
-class NumberReader:
-    """A column of numbers; empty cells are NaN."""
-
-    def __init__(self) -> None:
-        self._numbers = Growing(np.float64)
+    def __init__(self, cells: Texts | Numbers, *, is_text: bool) -> None:
+        """Choose numbers if all of the first cells that are not empty are numbers."""
+        numbers, wrong = _to_numbers(cells)
+        self.is_text = is_text or len(wrong) > 0 or bool(np.isnan(numbers).all())
+        self._cells = Growing(np.int64 if self.is_text else np.float64)
+        self._texts: dict[str, int] = {}
 
     def extend(self, column: str, block: Block) -> None:
         """Append the cells of a block."""
         cells = block.cells[column]
-        numbers = _to_numbers(cells)
-        wrong = next((row for row in np.flatnonzero(np.isnan(numbers)).tolist() if cells[row]), None)
-        if wrong is not None:
-            rule = "must be a number, as before; the option text names columns that are text"
-            raise block.fail(wrong, column, rule)
-        self._numbers.extend(numbers)
+        if self.is_text:
+            self._cells.extend(self._encode(cells, block.clean))
+            return
+        numbers, wrong = _to_numbers(cells)
+        if len(wrong):
+            rule = "must be a number, as before, and exact as a float; the option text names columns that are text"
+            raise block.fail(int(wrong[0]), column, rule)
+        self._cells.extend(numbers)
 
     def skip(self, n_events: int) -> None:
         """Append empty cells."""
-        self._numbers.extend(np.full(n_events, np.nan))
+        self._cells.extend(np.full(n_events, -1 if self.is_text else np.nan))
 
-    def take(self) -> Numbers:
+    def take(self) -> EventColumn:
         """Return the column."""
-        return self._numbers.take()
+        cells = self._cells.take()
+        return TextColumn(cells, tuple(self._texts)) if self.is_text else cells
+
+    def _encode(self, cells: Texts | Numbers, clean: Callable[[str], str]) -> Index:
+        if not isinstance(cells, Texts):
+            # The first block, without a text.
+            return np.full(len(cells), -1)
+        codes = np.full(len(cells.values) + 1, -1)
+        # Blanks, and words for missing values between them, are among the values, too.
+        for code in np.unique(cells.codes[cells.codes >= 0]).tolist():
+            codes[code] = self._texts.setdefault(clean(cells.values[code]), len(self._texts))
+        return codes[cells.codes]
 
 
-def start_column(name: str, block: Block, *, is_text: bool) -> TextReader | NumberReader:
-    """Choose the reader of a column: numbers if all cells of its first block that are not empty are numbers."""
-    given = [cell for cell in block.cells[name] if cell]
-    if is_text or not given or np.isnan(_to_numbers(given)).any():
-        return TextReader(block.clean)
-    return NumberReader()
-
-
-def _to_numbers(cells: Sequence[str]) -> npt.NDArray[np.float64]:
-    """Convert cells as `to_number` does, to NaN where it finds no number; many plain ones in half of the time."""
-    text = "".join(cells)
-    if text.isascii() and "_" not in text:
-        with suppress(ValueError):
-            numbers = np.array(list(map(float, cells)))
-            if np.isfinite(numbers).all():
-                return numbers
-    return np.array([to_number(cell) for cell in cells], np.float64)
+def _to_numbers(cells: Texts | Numbers) -> tuple[Numbers, Index]:
+    """Return the numbers of a column, and the rows that hold anything else, or a number that would be rounded."""
+    if not isinstance(cells, Texts):
+        return cells, np.empty(0, np.int64)
+    found = [None if is_rounded(text) else to_number(text) for text in cells.values]
+    numbers = np.array([*found, None], np.float64)[cells.codes]
+    return numbers, np.flatnonzero(np.isnan(numbers) & (cells.codes >= 0))

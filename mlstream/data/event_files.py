@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from mlstream._support.content import FormatError, UnpackedFile, show, stem
-from mlstream._support.files import atomic_path
+from mlstream._support.content import FormatError, UnpackedFile, bare_path, show, stem
+from mlstream._support.files import atomic_path, did_you_mean
 from mlstream._support.memory import require_memory
 from mlstream._support.spreadsheets import guard_text
-from mlstream.data._event_blocks import read_blocks, require_suffix
-from mlstream.data._event_cells import Block, NumberReader, TextReader, TimeReader, start_column
+from mlstream.data._event_blocks import TABLES, read_csv, read_json, require_suffix
+from mlstream.data._event_cells import Block, ColumnReader, TimeReader
 from mlstream.data.durations import parse_duration
 from mlstream.data.events import EventColumn, Events, TextColumn
+from mlstream.formats.csv_dialects import dialect_of, quote
 from mlstream.formats.lines import Lines
+from mlstream.streams.tables.columns import make_reading
+from mlstream.streams.tables.text_columns import MISSING_WORDS
 
 
-def read_events(
+def read_events(  # noqa: PLR0913 - what a log may need to be read
     path: str | os.PathLike[str],
     *,
     time: str,
@@ -32,13 +34,16 @@ def read_events(
     columns: Collection[str] | None = None,
     text: Collection[str] = (),
     max_delay: str = "1h",
+    separator: str | None = None,
+    missing_words: Collection[str] | None = None,
 ) -> Events:
     r"""Read a log of single events.
 
     Parameters
     ----------
     path : path
-        A CSV file with a row of names, or JSON lines (.jsonl, .ndjson, .json); either may be packed (.gz, .bz2, .xz).
+        A CSV file (.csv, .tsv) with a row of names, or JSON lines (.jsonl, .ndjson, .json); either may be packed (.gz,
+        .bz2, .xz).
     time : str
         The column of times: ISO 8601, or seconds or milliseconds since 1970. The first event determines which; times
         without a zone are UTC, and digits after the microsecond are cut off.
@@ -49,11 +54,16 @@ def read_events(
     columns : collection of str, optional
         Other columns to read; by default all.
     text : collection of str
-        Columns to read as text. Any other column holds numbers if all its cells among the first 16,384 events are
-        numbers or empty.
+        Columns to read as text. Any other column holds numbers if all its cells among the first events (16,384 JSON
+        lines, or 4 MiB of CSV) are empty or numbers that a float holds exactly.
     max_delay : str
         How far an event may lie before the latest one so far, such as "10min"; an earlier one is an error. "any" takes
         events in any order. The result is sorted by time; events of equal times stay in the order of the file.
+    separator : str, optional
+        The character between the cells of a CSV file; by default the comma, semicolon, tab or bar between the names.
+    missing_words : collection of str, optional
+        The words for a missing value in CSV, beside an empty cell; by default NA, NaN, null, ? and the like, unless
+        they are in quotes.
 
     Returns
     -------
@@ -71,7 +81,8 @@ def read_events(
     -----
     Fields of nested JSON objects are columns by their path, such as ``alert.signature``; lists are refused, unless
     `columns` leaves them out. Numbers in JSON strings are numbers, too. In CSV, text that begins with an apostrophe and
-    then like a formula loses the apostrophe, which `write_events` puts there.
+    then like a formula loses the apostrophe, which `write_events` puts there. Rows of separators only, as spreadsheets
+    write, are left out with a warning.
 
     Examples
     --------
@@ -88,9 +99,17 @@ def read_events(
     roles = {role: name for role, name in (("labels", labels), ("by", by)) if name is not None}
     wanted = None if columns is None else {time, *columns, *text, *roles.values()}
     times = TimeReader(time, None if max_delay == "any" else parse_duration(max_delay, "max_delay"))
+    are_text = {*text, *roles.values()}
+    reading = make_reading(
+        separator=separator, missing_words=missing_words if missing_words is None else tuple(missing_words)
+    )
     with UnpackedFile(path) as file:
-        blocks = read_blocks(Lines(file, path), wanted)
-        found = _gather(blocks, times, {*text, *roles.values()})
+        lines, texts = Lines(file, path), {time, *are_text}
+        if require_suffix(path, bare_path(path).suffix) in TABLES:
+            blocks = read_csv(lines, time, wanted, texts, dialect_of(path, reading)._replace(is_foreign=False))
+        else:
+            blocks = read_json(lines, wanted)
+        found = _gather(blocks, times, texts, path)
     for role, names in ({"columns": columns or (), "text": text} | {role: [roles[role]] for role in roles}).items():
         _require_names(path, role, set(names) - {time}, found)
     order = np.argsort(times.take(), kind="stable")
@@ -113,45 +132,49 @@ def write_events(events: Events, path: str | os.PathLike[str]) -> None:
         The log. Its times become a column called "time", in ISO 8601. Columns whose texts are all numbers have to be
         named to be read as text again.
     path : path
-        A file that ends in .csv, .jsonl, .ndjson or .json; replaced if it exists.
+        A file that ends in .csv, .tsv, .jsonl, .ndjson or .json; replaced if it exists.
 
     Raises
     ------
     ValueError
-        If the name has another ending, a column is called "time" already, or a text has more than one line.
+        If the name has another ending, a column is called "time" already, or CSV cannot hold a name or a text: a name
+        with a zero byte, or a text of blanks, between which a word for a missing value may stand.
     """
     path = Path(path)
     suffix = require_suffix(path, path.suffix)
     if "time" in events.columns:
         raise ValueError("No column must be called 'time', under which the times are written. Got one.")
-    texts = chain(events.columns, *(one.values for one in events.columns.values() if isinstance(one, TextColumn)))
-    if broken := [text for text in texts if "\n" in text or "\r" in text]:
-        raise ValueError(f"Names and texts must be of one line to be written. Got {show(broken[0])}.")
+    if suffix in TABLES:
+        _require_cells(events)
     times = (f"{time}Z" for time in np.datetime_as_string(events.times, unit="us").tolist())
-    rows = zip(times, *(_cells(column) for column in events.columns.values()), strict=True)
-    names = ("time", *events.columns)
+    names, separator = ("time", *events.columns), "\t" if suffix == ".tsv" else ","
+    to_text = _quote if suffix in TABLES else str
+    rows = zip(times, *(_cells(column, to_text) for column in events.columns.values()), strict=True)
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as sink:
-        if suffix == ".csv":
-            writer = csv.writer(sink, lineterminator="\n")
-            writer.writerow(map(guard_text, names))
-            writer.writerows([_csv_cell(cell) for cell in row] for row in rows)
+        if suffix in TABLES:
+            sink.write(separator.join(map(_quote, names)) + "\n")
+            sink.writelines(separator.join("" if cell is None else str(cell) for cell in row) + "\n" for row in rows)
         else:
             sink.writelines(_json_line(names, row) for row in rows)
 
 
-def _gather(blocks: Iterable[Block], times: TimeReader, are_text: Collection[str]) -> dict[str, EventColumn]:
-    readers: dict[str, TextReader | NumberReader] = {}
+def _gather(blocks: Iterable[Block], times: TimeReader, texts: set[str], path: Path) -> dict[str, EventColumn]:
+    """Read all columns; those that turn out to hold texts are added to `texts`."""
+    readers: dict[str, ColumnReader] = {}
     n_events = 0
     for block in blocks:
         times.extend(block)
         for name in [name for name in block.cells if name != times.column and name not in readers]:
-            readers[name] = start_column(name, block, is_text=name in are_text)
+            readers[name] = ColumnReader(block.cells[name], is_text=name in texts)
             readers[name].skip(n_events)
+        texts |= {name for name, reader in readers.items() if reader.is_text}
         n_events += len(block.lines)
         # Few bytes of JSON may stand for many empty cells.
-        require_memory(8 * n_events * len(readers), f"the events of {block.path}", FormatError)
+        require_memory(8 * n_events * len(readers), f"the events of {path}", FormatError)
         for name, reader in readers.items():
             reader.extend(name, block)
+    if not n_events:
+        raise FormatError(f"{path} must hold at least one event. Got 0.")
     return {name: reader.take() for name, reader in readers.items()}
 
 
@@ -162,21 +185,29 @@ def _reorder(column: EventColumn, order: npt.NDArray[np.int64]) -> EventColumn:
 def _require_names(path: Path, role: str, names: Collection[str], found: Collection[str]) -> None:
     unknown = sorted(set(names) - set(found))
     if unknown:
-        raise FormatError(f"{role} must name columns of {path}. Got {unknown[0]!r}, which is not one.")
+        nearest = did_you_mean(unknown[0], list(found))
+        raise FormatError(f"{role} must name columns of {path}. Got {unknown[0]!r}, which is not one{nearest}.")
 
 
-def _cells(column: EventColumn) -> Iterable[str | float | None]:
+def _cells(column: EventColumn, to_text: Callable[[str], str]) -> Iterable[str | float | None]:
     if isinstance(column, TextColumn):
         # Code -1 is the last entry.
-        values = (*column.values, None)
+        values = (*map(to_text, column.values), None)
         return (values[code] for code in column.codes.tolist())
     return (None if number != number else number for number in column.tolist())  # noqa: PLR0124 - NaN
 
 
-def _csv_cell(cell: str | float | None) -> str:
-    if cell is None:
-        return ""
-    return guard_text(cell) if isinstance(cell, str) else repr(cell)
+def _quote(text: str) -> str:
+    return quote(guard_text(text), always=text in MISSING_WORDS)
+
+
+def _require_cells(events: Events) -> None:
+    """Raise ValueError for what a reader of CSV would take for something else."""
+    texts = chain.from_iterable(one.values for one in events.columns.values() if isinstance(one, TextColumn))
+    broken = [text for text in texts if text.strip() != text and text.strip() in {"", *MISSING_WORDS}]
+    if broken := broken + [name for name in events.columns if "\0" in name]:
+        rule = "Texts must not be blanks, nor words for missing values between them, nor names hold zero bytes"
+        raise ValueError(f"{rule}, to be written as CSV. Got {show(broken[0])}.")
 
 
 def _json_line(names: Sequence[str], row: Sequence[str | float | None]) -> str:

@@ -40,9 +40,10 @@ class TextColumn(NamedTuple):
         >>> TextColumn.encode(["tcp", "", "udp", "tcp"])
         TextColumn(codes=array([ 0, -1,  1,  0]), values=('tcp', 'udp'))
         """
-        index = {"": -1}
-        codes = [index.setdefault(cell, len(index) - 1) for cell in cells]
-        return TextColumn(np.array(codes, np.int64), tuple(index)[1:])
+        cells = list(cells)
+        values = tuple(filter(None, dict.fromkeys(cells)))
+        index = {"": -1} | {value: code for code, value in enumerate(values)}
+        return TextColumn(np.array(list(map(index.__getitem__, cells)), np.int64), values)
 
 
 EventColumn: TypeAlias = TextColumn | Numbers

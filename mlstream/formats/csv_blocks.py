@@ -19,6 +19,7 @@ import numpy.typing as npt
 from mlstream._support.content import FormatError, at
 from mlstream.formats.csv_dialects import CsvHeader
 from mlstream.formats.lines import LONGEST_LINE_BYTES, Lines
+from mlstream.streams.frames import MAX_EXACT
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,6 +35,7 @@ class Texts(NamedTuple):
     codes: npt.NDArray[np.int32]
     """The place of each cell in `values`; -1 for a missing one."""
     values: list[str]
+    """The different texts, with the blanks around them."""
 
     def first(self, value: int) -> int:
         """Return the first row with a value."""
@@ -62,7 +64,7 @@ class CsvBlock:
     def read(
         self, places: Collection[int], texts: Collection[int] = ()
     ) -> Mapping[int, npt.NDArray[np.float64] | Texts]:
-        """Read columns: those in `texts` as text; others as numbers, or all as text if a cell is not a number.
+        """Read columns: those in `texts` as text; others as numbers, or as text if a cell is none or may be rounded.
 
         An empty cell is missing, and so are the words for missing values, unless they are in quotes. Raises
         FormatError, with the line, if a row is not as wide as the header.
@@ -75,7 +77,8 @@ class CsvBlock:
         for place, column in ((place, found.column(str(place))) for place in places):
             numbers = None if place in texts else _to_numpy(_chunk(column), np.float64, np.nan)
             # pyarrow takes every spelling of NaN for a number.
-            if numbers is not None and np.isnan(numbers).sum() > column.null_count:
+            is_odd = numbers is not None and np.isnan(numbers).sum() > column.null_count
+            if is_odd or (numbers is not None and (np.abs(numbers) >= MAX_EXACT).any()):
                 read |= self.find_texts([place], [place])
             else:
                 read[place] = self._to_texts(column) if numbers is None else numbers
@@ -198,12 +201,12 @@ class CsvBlock:
 
     def _to_texts(self, column: pa.ChunkedArray) -> Texts:
         chunk = _chunk(column)
-        codes, values = _to_numpy(chunk.indices, np.int32, -1), [text.strip() for text in chunk.dictionary.to_pylist()]
+        codes, values = _to_numpy(chunk.indices, np.int32, -1), chunk.dictionary.to_pylist()
+        bare, missing = list(map(str.strip, values)), self._header.missing
         # Words between blanks, which pyarrow keeps.
-        missing = [place for place, text in enumerate(values) if not text or text in self._header.missing]
-        padded = [place for place in missing if chunk.dictionary[place].as_py() != values[place] or not values[place]]
-        for place in padded:
-            values[place] = ""
+        padded = [code for code, text in enumerate(bare) if not text or (text in missing and text != values[code])]
+        for code in padded:
+            values[code] = ""
         return Texts(np.where(np.isin(codes, padded), -1, codes) if padded else codes, values)
 
     def _refuse(self, error: ValueError) -> NoReturn:

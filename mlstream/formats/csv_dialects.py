@@ -20,6 +20,8 @@ SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 # Excel writes and reads such a line before the names.
 _STATED = re.compile(r"sep=([^\"])", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
+# What a text without quotes must not hold, nor look like.
+_ODD = re.compile(r"[,;\t|\"\r\n]|sep=", re.IGNORECASE)
 
 _NO_NAMES = "header=False or --header no reads a file without names"
 
@@ -79,6 +81,11 @@ def dialect_of(path: Path, reading: ReadingCard) -> CsvDialect:
     return CsvDialect(
         separator, True, missing_words(reading), reading.missing_words is not None, reading.ignore, reading.header
     )
+
+
+def quote(text: str, *, always: bool = False) -> str:
+    """Write a text as a cell, in quotes where any reader would take it for something else."""
+    return f'"{text.replace(chr(34), chr(34) * 2)}"' if always or _ODD.search(text) else text
 
 
 def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:

@@ -16,10 +16,9 @@ from mlstream._support.content import FormatError, at, show
 from mlstream._support.spreadsheets import guard_text
 from mlstream.formats.arff.writer import format_dense_rows
 from mlstream.formats.csv_blocks import CsvBlock, Texts, iterate_blocks
-from mlstream.formats.csv_dialects import OWN, SEPARATORS, CsvDialect, CsvHeader, dialect_of, read_header
+from mlstream.formats.csv_dialects import OWN, CsvDialect, CsvHeader, dialect_of, quote, read_header
 from mlstream.formats.lines import Lines, Readable
 from mlstream.streams.card_model import ReadingCard
-from mlstream.streams.frames import MAX_EXACT
 from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.table import Column, Table, gather, to_number
 from mlstream.streams.tables.text_columns import (
@@ -33,7 +32,6 @@ from mlstream.streams.tables.text_columns import (
 
 # Of names that no reader of CSV takes; a zero byte looks like UTF-16.
 _BROKEN = re.compile(r"[\n\r\0]")
-_QUOTED = (*SEPARATORS, '"')
 
 
 class NotNumericError(FormatError):
@@ -121,10 +119,7 @@ class _BlockReader:
         self, block: CsvBlock, place: int, cells: npt.NDArray[np.float64] | Texts
     ) -> npt.NDArray[np.float64]:
         if not isinstance(cells, Texts):
-            # What is infinite or rounded is one error, with its text.
-            if not (np.abs(cells) >= MAX_EXACT).any():
-                return cells
-            cells = block.find_texts([place], [place])[place]
+            return cells
         codes, texts = cells
 
         def fail(code: int, rule: str) -> NotNumericError:
@@ -174,11 +169,5 @@ def format_csv(X: Features, Y: Indicator, names: Sequence[str]) -> Iterator[str]
     broken = [name for name in names if _BROKEN.search(name)]
     if broken:
         raise ValueError(f"Names must be of one line, without zero bytes, to be written as CSV. Got {broken[0]!r}.")
-    yield ",".join(map(_quote, map(guard_text, names))) + "\n"
+    yield ",".join(map(quote, map(guard_text, names))) + "\n"
     yield from format_dense_rows(X, Y)
-
-
-def _quote(name: str) -> str:
-    # Quoted, no character of a name looks like a separator, nor a name like Excel's line of one.
-    is_odd = any(sign in name for sign in _QUOTED) or name.lower().startswith("sep=")
-    return f'"{name.replace(chr(34), chr(34) * 2)}"' if is_odd else name

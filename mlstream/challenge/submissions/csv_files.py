@@ -68,24 +68,17 @@ def _read_block(block: CsvBlock, places: Sequence[int], layout: SubmissionLayout
     lines = block.lines[held]
     keys = decode_ids([text.strip() for text in ids], codes[held], lambda row: f"{block.path}, line {lines[row]}")
     columns = zip(layout.label_names, places[1:], strict=True)
-    prob = [_read_numbers(block, label, place, found[place], held)[held] for label, place in columns]
+    prob = [_read_numbers(block, label, found[place], held)[held] for label, place in columns]
     return SubmittedRows(keys, np.column_stack(prob), lines)
 
 
 def _read_numbers(
-    block: CsvBlock,
-    label: str,
-    place: int,
-    cells: npt.NDArray[np.float64] | Texts,
-    held: npt.NDArray[np.bool_],
+    block: CsvBlock, label: str, cells: npt.NDArray[np.float64] | Texts, held: npt.NDArray[np.bool_]
 ) -> Probabilities:
     """Return the numbers of a column, of which the rows that are held must have one."""
-    if not isinstance(cells, Texts):
-        if np.isfinite(cells).all():
-            return cells
-        cells = block.find_texts([place], [place])[place]
-    codes, texts = cells.codes, [*cells.values, ""]
-    numbers = np.array([to_number(text) for text in texts], np.float64)[codes]
+    codes, texts = cells if isinstance(cells, Texts) else (np.full(len(cells), -1), [])
+    texts = [*texts, ""]
+    numbers = np.array(list(map(to_number, texts)), np.float64)[codes] if isinstance(cells, Texts) else cells
     wrong = np.flatnonzero(np.isnan(numbers) & held)
     if len(wrong):
         where, got = f"{block.path}, line {block.lines[wrong[0]]}", texts[codes[wrong[0]]]

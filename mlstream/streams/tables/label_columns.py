@@ -67,8 +67,6 @@ class _Binary:
         self._is_there, self._has_others = np.zeros((2, len(places)), dtype=bool)
         # The first line with a 0, and that with a -1, of each label.
         self._lines = {0: np.zeros(len(places), np.int64), _MINUS: np.zeros(len(places), np.int64)}
-        # Whether a label has the value that marks it, and others.
-        self._holds, self._holds_others = np.zeros((2, len(places)), dtype=bool)
 
     def extend(self, table: Table) -> None:
         """Append rows."""

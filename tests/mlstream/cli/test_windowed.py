@@ -60,6 +60,18 @@ def test_every_option_is_passed_on(tmp_path, log):
     assert "1 features" in plain.output
 
 
+def test_a_log_of_another_dialect_is_read_as_the_options_say(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("ts:host:threat\n0:a:-\n1:a:worm\n")
+    options = ("--time", "ts", "--by", "host", "--label", "threat", "--every", "1s", "--clock", "")
+    refused = invoke("windowed", log, *options, "-o", tmp_path / "x.csv")
+    assert "--time must name a column of" in str(refused.exception)
+    result = invoke("windowed", log, *options, "--separator", ":", "--missing-words", "-", "-o", tmp_path / "x.csv")
+    assert result.exit_code == 0, result.exception
+    table = load_dataset(tmp_path / "x.csv", labels=1)
+    assert (table.label_names, table.Y.tolist()) == (("worm",), [[0], [1]])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet as pq
 from scipy import sparse
 
 from mlstream._support.content import FormatError
@@ -294,3 +296,19 @@ def test_a_registered_name_is_not_shadowed_by_a_file_or_folder(
     # Names that nobody typed are those of the data sets.
     assert regenerate(make_preset("yeast-tasks").card).card.source.name == "yeast"
     assert recwarn.list == []
+
+
+@pytest.mark.parametrize("number", [2**53, -(2**53), 2**53 + 1, -(2**53) - 1])
+@pytest.mark.parametrize("suffix", ["csv", "arff", "dat", "parquet"])
+def test_a_whole_number_next_to_the_largest_exact_one_is_refused(tmp_path: Path, suffix: str, number: int) -> None:
+    path, head = tmp_path / f"x.{suffix}", "@relation r\n@attribute i real\n@attribute y {0,1}\n"
+    if suffix == "parquet":
+        pq.write_table(pa.table({"i": [1, number], "y": [0, 1]}), path)
+    else:
+        heads = {"csv": "i,y\n", "arff": f"{head}@data\n", "dat": f"{head}@inputs i\n@outputs y\n@data\n"}
+        path.write_text(f"{heads[suffix]}1,0\n{number},1\n")
+    if abs(number) <= 2**53:
+        assert load_dataset(path, labels=["y"]).X.tolist() == [[1], [number]]
+        return
+    with pytest.raises(FormatError, match=rf"column 'i' must hold whole numbers of at most 2\*\*53.*Got '?{number}"):
+        load_dataset(path, labels=["y"])

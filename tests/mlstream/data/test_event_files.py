@@ -1,14 +1,20 @@
 """Logs of events are read as they are written, in the order of time; what breaks a rule is refused with its line."""
 
+import csv
 import gzip
 import json
+import re
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from mlstream import Events, TextColumn, read_events, write_events
 from mlstream.data import _event_blocks
+from mlstream.formats import csv_blocks, lines
 from mlstream.generators import synthetic_events
+from mlstream.streams.tables.text_columns import MISSING_WORDS
 
 HEAD = "ts,host,threat,bytes\n"
 
@@ -38,10 +44,20 @@ def assert_same(one, other):
             np.testing.assert_array_equal(column, other.columns[name])
 
 
-@pytest.mark.parametrize("name", ["log.csv", "log.jsonl", "log.ndjson", "log.json"])
-@pytest.mark.parametrize("n_rows", [7, 16384])
-def test_a_log_read_is_the_log_written(tmp_path, name, n_rows, monkeypatch):
-    monkeypatch.setattr(_event_blocks, "_N_ROWS", n_rows)
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Let each line of CSV be a block, and two of JSON."""
+    monkeypatch.setattr(lines, "SHORT_BYTES", 1)
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(csv_blocks, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(_event_blocks, "_N_ROWS", 2)
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.tsv", "log.jsonl", "log.ndjson", "log.json"])
+@pytest.mark.parametrize("are_small", [False, True])
+def test_a_log_read_is_the_log_written(tmp_path, name, are_small, request):
+    if are_small:
+        request.getfixturevalue("small_blocks")
     events = synthetic_events(seed=3, n_hosts=3, n_days=1)
     write_events(events, tmp_path / name)
     read = read_events(tmp_path / name, time="time", labels="threat", by="host")
@@ -49,14 +65,23 @@ def test_a_log_read_is_the_log_written(tmp_path, name, n_rows, monkeypatch):
     assert (read.labels, read.by, read.name, read.source) == ("threat", "host", "log", str(tmp_path / name))
 
 
-def test_awkward_text_and_empty_cells_come_back(tmp_path):
-    cells = ["=1+1", "'=x", "a,b", 'say "x"', "", "ü", "007", "-5"]
-    times = np.arange(len(cells)).astype("datetime64[us]")
-    events = Events(times, {"t": TextColumn.encode(cells), "n": np.array([1.5, np.nan] * 4)})
-    for name in ("log.csv", "log.jsonl"):
-        write_events(events, tmp_path / name)
-        read = read_events(tmp_path / name, time="time", text=["t"])
-        assert_same(read, events)
+AWKWARD = ["=1+1", "'=x", "a,b", "a;b|c", 'say "x"', "", "ü", "007", "-5", "NA", "null", " a", "a\nb", "c\r\n"]
+WORDS = st.sampled_from([*AWKWARD, "?", "x"]) | st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+# Those that CSV cannot tell from an empty cell.
+KEPT = WORDS.filter(lambda text: text in {"", *MISSING_WORDS} or text.strip() not in {"", *MISSING_WORDS})
+NAMES = WORDS.filter(lambda name: "\0" not in name and name != "time")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl"])
+@given(cells=st.lists(KEPT, max_size=6), names=st.lists(NAMES, min_size=2, max_size=2, unique=True))
+@example(AWKWARD, ["a;b", "NA"])
+def test_any_text_comes_back(tmp_path_factory, suffix, cells, names):
+    cells, path = [*cells, "x"], tmp_path_factory.mktemp("log") / f"log{suffix}"
+    # The last event holds all columns, whose order in JSON is that of their first cells.
+    columns = {names[0]: TextColumn.encode(cells[::-1]), names[1]: np.resize([1.5, np.nan], len(cells))}
+    events = Events(np.arange(len(cells)).astype("datetime64[us]"), columns)
+    write_events(events, path)
+    assert_same(read_events(path, time="time", text=names[:1]), events)
 
 
 def test_a_packed_file_is_read_and_its_content_hashed(tmp_path):
@@ -131,10 +156,14 @@ def test_columns_of_numbers_are_numbers_and_those_of_roles_text(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "must hold at least one event. Got 0"),
+        ("", r"line 1: a CSV file must start with the names of its columns, all different\. Got no name"),
         (HEAD, "must hold at least one event. Got 0"),
-        ("a,a\n1,2\n", r"line 1: names of columns must differ\. Got 'a' twice"),
-        (HEAD + "1,a,,3\n2,b\n", r"line 3: an event must hold 4 values\. Got 2"),
+        (HEAD + "\n\n", "must hold at least one event. Got 0"),
+        ("a,a\n1,2\n", r"line 1: a CSV file must start with .*, all different\. Got 'a' twice"),
+        (HEAD + "1,a,,3\n\n2,b\n", r"line 4: a row must hold 4 values\. Got 2"),
+        (HEAD + '1,a,"b,3\n', r"line 2: a quote must be closed\. Got the end of the file"),
+        (HEAD + "1,a,b,3\n,c,d,4\n", r"line 3: column 'ts' must be seconds .* Got ''"),
+        ("ts,a;b\n1,2\n", r"Got commas and semicolons in 'ts,a;b'; separator= or --separator decides"),
         ("time\n1\n", r"time must name a column of .*log\.csv\. Got 'ts', which is not one"),
         (",".join(f"c{i}" for i in range(1001)) + "\n" + ",".join("1" * 1001) + "\n", "at most 1000 columns. Got 1001"),
     ],
@@ -144,25 +173,68 @@ def test_a_broken_table_is_refused(tmp_path, text, message):
         read_events(write(tmp_path, text), time="ts")
 
 
-@pytest.mark.parametrize("cell", ["many", "nan", "inf", "1_000", "٣"])
-def test_a_cell_that_is_no_longer_a_number_is_refused_with_its_line(tmp_path, cell, monkeypatch):
-    monkeypatch.setattr(_event_blocks, "_N_ROWS", 2)
+@pytest.mark.parametrize("cell", ["many", '"nan"', "-nan", "inf", "1_000", "٣", "9007199254740993"])
+def test_a_cell_that_is_no_longer_a_number_is_refused_with_its_line(tmp_path, cell, request):
     path = write(tmp_path, "ts,a\n1,1\n2,\n3,2\n4," + cell + "\n")
-    with pytest.raises(ValueError, match=r"line 5: column 'a' must be a number, as before"):
+    assert texts(read_events(path, time="ts"), "a") == ["1", "", "2", cell.strip('"')]
+    request.getfixturevalue("small_blocks")
+    with pytest.raises(ValueError, match=r"line 5: column 'a' must be a number, as before.*the option text names"):
         read_events(path, time="ts")
-    monkeypatch.setattr(_event_blocks, "_N_ROWS", 99)
-    assert texts(read_events(path, time="ts"), "a") == ["1", "", "2", cell]
+    assert texts(read_events(path, time="ts", text=["a"]), "a") == ["1", "", "2", cell.strip('"')]
+
+
+CELLS = [["1", "web, 1", "7"], ["2", "", ""], ["3", 'é "x"', "-0.5"]]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|", ":"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252"])
+def test_logs_come_in_the_dialects_of_tables(tmp_path, separator, end, encoding):
+    with (tmp_path / "log.csv").open("w", encoding=encoding, newline="") as file:
+        csv.writer(file, delimiter=separator, lineterminator=end).writerows([["ts", "host", "n"], *CELLS])
+    events = read_events(tmp_path / "log.csv", time="ts", separator=":" if separator == ":" else None)
+    assert texts(events, "host") == ["web, 1", "", 'é "x"']
+    np.testing.assert_array_equal(events.columns["n"], [7, np.nan, -0.5])
+
+
+def test_a_line_of_excel_states_the_separator_and_its_empty_lines_are_left_out(tmp_path):
+    path = write(tmp_path, "sep=;\nts;a,b\n1;x\n;\n\n3;NA\n; \n")
+    with pytest.warns(UserWarning, match="2 rows without any value were left out"):
+        events = read_events(path, time="ts", max_delay="1s")
+    assert (seconds(events), texts(events, "a,b")) == ([1, 3], ["x", ""])
+    late = write(tmp_path, "ts;a\n5;x\n;\n1;y\n", "late.csv")
+    with pytest.raises(ValueError, match="line 4: an event must lie at"):
+        read_events(late, time="ts", max_delay="1s")
+
+
+def test_words_for_missing_values_are_those_of_tables_unless_quoted_or_others_are_given(tmp_path):
+    path = write(tmp_path, 'ts,a,n\n1,NA,null\n2,"NA",1\n3,-,NaN\n4,x,?\n')
+    events = read_events(path, time="ts")
+    assert texts(events, "a") == ["", "NA", "-", "x"]
+    np.testing.assert_array_equal(events.columns["n"], [np.nan, 1, np.nan, np.nan])
+    other = read_events(path, time="ts", missing_words=["-"])
+    assert (texts(other, "a"), texts(other, "n")) == (["NA", "NA", "", "x"], ["null", "1", "NaN", "?"])
+    lines = write(tmp_path, '{"ts": 1, "a": "NA", "n": NaN}\n{"ts": 2, "a": null, "n": 5}\n', "log.jsonl")
+    assert texts(read_events(lines, time="ts"), "a") == ["NA", ""]
+    np.testing.assert_array_equal(read_events(lines, time="ts").columns["n"], [np.nan, 5])
+
+
+def test_numbers_that_a_float_would_round_are_text(tmp_path):
+    path = write(tmp_path, "ts,flow,n\n1,9007199254740993,9007199254740992\n2,9007199254740994,1e300\n")
+    events = read_events(path, time="ts")
+    assert texts(events, "flow") == ["9007199254740993", "9007199254740994"]
+    np.testing.assert_array_equal(events.columns["n"], [2.0**53, 1e300])
 
 
 @pytest.mark.parametrize(("role", "name"), [("labels", "x"), ("by", "x"), ("columns", ["x"]), ("text", ["x"])])
 def test_an_unknown_column_is_refused(tmp_path, role, name):
     path = write(tmp_path, HEAD + "1,a,,3\n")
-    with pytest.raises(ValueError, match=rf"{role} must name columns of .*log\.csv\. Got 'x', which is not one"):
+    with pytest.raises(ValueError, match=rf"{role} must name columns of .*log\.csv\. Got 'x', which is not one\."):
         read_events(path, time="ts", **{role: name})
 
 
-def test_json_lines_have_nested_names_and_columns_that_come_late(tmp_path, monkeypatch):
-    monkeypatch.setattr(_event_blocks, "_N_ROWS", 2)
+@pytest.mark.usefixtures("small_blocks")
+def test_json_lines_have_nested_names_and_columns_that_come_late(tmp_path):
     lines = [
         {"ts": 1, "src": {"ip": "a"}, "n": 5},
         {"ts": 2, "src": {"ip": "b", "port": 80}, "ok": True, "n": None},
@@ -200,15 +272,16 @@ def test_a_list_that_is_not_wanted_is_left_out(tmp_path):
     assert list(read_events(path, time="ts", columns=["b"]).columns) == ["b"]
 
 
-def test_text_in_latin_1_is_read(tmp_path):
-    (tmp_path / "log.csv").write_bytes("ts,host\n1,a\n2,bücher\r\n3,ü\n".encode("latin-1"))
-    assert texts(read_events(tmp_path / "log.csv", time="ts"), "host") == ["a", "bücher", "ü"]
+def test_a_column_whose_name_is_mistyped_is_suggested(tmp_path):
+    path = write(tmp_path, "ts, host\n1, a\n")
+    with pytest.raises(ValueError, match=r"by must name columns .* did you mean ' host'\?"):
+        read_events(path, time="ts", by="host")
 
 
 def test_other_endings_and_missing_files_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="must be a file that exists"):
         read_events(tmp_path / "no.csv", time="ts")
-    with pytest.raises(ValueError, match=r"must end in \.csv, \.jsonl, \.ndjson, \.json\. Got '\.txt'"):
+    with pytest.raises(ValueError, match=r"must end in \.csv, \.tsv, \.jsonl, \.ndjson, \.json\. Got '\.txt'"):
         read_events(write(tmp_path, "ts\n1\n", "log.txt"), time="ts")
     with pytest.raises(ValueError, match=r"must end in .*Got '\.gz'"):
         write_events(synthetic_events(n_days=1), tmp_path / "log.csv.gz")
@@ -218,6 +291,9 @@ def test_what_cannot_be_read_back_is_not_written(tmp_path):
     times = np.zeros(1, "datetime64[us]")
     with pytest.raises(ValueError, match="No column must be called 'time'"):
         write_events(Events(times, {"time": np.zeros(1)}), tmp_path / "log.csv")
-    with pytest.raises(ValueError, match=r"must be of one line to be written\. Got 'a\\nb'"):
-        write_events(Events(times, {"x": TextColumn.encode(["a\nb"])}), tmp_path / "log.csv")
+    for text in (" ", " NA", "? "):
+        with pytest.raises(ValueError, match=rf"Texts must not be blanks.* CSV\. Got {re.escape(repr(text))}"):
+            write_events(Events(times, {"x": TextColumn.encode([text])}), tmp_path / "log.csv")
+    with pytest.raises(ValueError, match="nor names hold zero bytes, to be written as CSV"):
+        write_events(Events(times, {"\0": np.zeros(1)}), tmp_path / "log.tsv")
     assert list(tmp_path.iterdir()) == []

@@ -48,7 +48,7 @@ class CsvHeader(NamedTuple):
 
     separator: str
     names: tuple[str, ...]
-    """Names of all columns, empty where there is none."""
+    """Names of all columns; those without one are empty."""
     kept: tuple[int, ...]
     """The columns that are read, by place."""
     has_index: bool

@@ -143,7 +143,7 @@ def part(
 
 
 class _Extras:
-    """What rows have beside features and labels: weights and times, if any has one."""
+    """Weights and times of rows, if any has one."""
 
     def __init__(self, time: Sequence[int]) -> None:
         self.n_rows, self._time, self._are_weighted = 0, time, False

@@ -41,7 +41,7 @@ from mlstream.streams.tables.text_columns import (
     read_texts,
 )
 
-# What would be written as Python writes it.
+# Cells that only Python has a notation for.
 _NO_CELLS = (bytes, list, tuple, set, frozenset, dict, np.ndarray)
 
 

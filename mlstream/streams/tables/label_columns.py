@@ -224,7 +224,7 @@ class _Tags:
         sizes, tags = self._sizes.take(), self._tags.take()
         require_memory(len(sizes) * len(names), f"the labels of {self._path}", FormatError)
         if not names:
-            raise FormatError(f"{self._path}: tags must name a label in some row. Got none.")
+            raise FormatError(f"{self._path}: tags must name a label in some row. Got empty cells only.")
         places = np.full(len(self._numbers), -1)
         for place, name in enumerate(names):
             if name in self._numbers:

@@ -53,7 +53,7 @@ class TextColumn(NamedTuple):
 
     @property
     def rule(self) -> str:
-        """What the cells of the column must be, for errors."""
+        """The rule for the cells of the column, for errors."""
         return _DATE_RULE if self.column.is_date else NUMBER_RULE
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
@@ -80,12 +80,12 @@ class ChallengeConfig(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _place_times(cls, content: object) -> object:
-        """Read times without an offset in the time zone of the file, and a date as its first moment there."""
+        """Read times without an offset in the time zone of the file, and the day of the start as its first moment."""
         if not isinstance(content, dict):
             return content
         zone = _find_zone(content.get("timezone", "UTC"))
         times = ("opens", "development_ends", "final_ends")
-        return {key: _in_utc(value, zone) if key in times else value for key, value in content.items()}
+        return {key: _settle(key, value, zone) if key in times else value for key, value in content.items()}
 
     @model_validator(mode="after")
     def _check_whole(self) -> ChallengeConfig:
@@ -123,12 +123,35 @@ def _find_zone(name: object) -> ZoneInfo:
         raise ValueError(f"timezone must be a name such as 'UTC' or 'Europe/Paris'. Got {name!r} instead.") from None
 
 
-def _in_utc(value: object, zone: ZoneInfo) -> object:
-    if isinstance(value, date) and not isinstance(value, datetime):
-        value = datetime.combine(value, time())
-    if not isinstance(value, datetime):
+def parse_time(key: str, text: str) -> datetime:
+    """Read a time in ISO 8601, in UTC unless it says otherwise; ValueError for anything else, a day among it."""
+    try:
+        # A day alone is a time for Python.
+        value = date.fromisoformat(text) if len(text) <= len("2027-01-01") else datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{key} must be a time, such as 2027-01-01T00:00:00. Got {text!r} instead.") from None
+    return cast(datetime, _settle(key, value, ZoneInfo("UTC")))
+
+
+def _settle(key: str, value: object, zone: ZoneInfo) -> object:
+    """Return a time in UTC; raise ValueError for a day that ends something, or a local time that is not one moment."""
+    if not isinstance(value, date):
         return value
     try:
-        return (value if value.tzinfo is not None else value.replace(tzinfo=zone)).astimezone(UTC)
+        if not isinstance(value, datetime):
+            days = [value] if key == "opens" else [value, value + timedelta(days=1)]
+            found = [datetime.combine(day, time(), zone).astimezone(UTC) for day in days]
+            rule, got = f"must be a time: a day has a start and an end in {zone}", str(value)
+        elif value.tzinfo is None:
+            found = sorted({value.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)})
+            is_twice = found[0].astimezone(zone).replace(tzinfo=None) == value
+            rule = f"must be a time that clocks in {zone} show once"
+            got = f"{value}, which they show {'twice' if is_twice else 'never'}"
+        else:
+            return value.astimezone(UTC)
     except OverflowError:
         raise ValueError(f"times must be in the years 1 to 9999 of UTC. Got {value} instead.") from None
+    if len(found) > 1:
+        moments = (f"{one.replace(tzinfo=None).isoformat()}Z ({one.astimezone(zone)} there)" for one in found)
+        raise ValueError(f"{key} {rule}. Got {got}; write {' or '.join(moments)}.")
+    return found[0]

@@ -62,8 +62,8 @@ def read_events(  # noqa: PLR0913 - what a log may need to be read
     separator : str, optional
         The character between the cells of a CSV file; by default the comma, semicolon, tab or bar between the names.
     missing_words : collection of str, optional
-        The words for a missing value in CSV, beside an empty cell; by default NA, NaN, null, ? and the like. Words in
-        quotes are never missing.
+        The words for a missing value in CSV, beside an empty cell; by default NA, NaN, null, ? and the like, unless
+        they are in quotes.
 
     Returns
     -------

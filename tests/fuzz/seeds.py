@@ -120,8 +120,8 @@ SEEDS: dict[str, Callable[[], list[bytes]]] = {
     "manifest": lambda: [_challenge()[0]],
     "challenge": lambda: [
         _challenge()[1],
-        b"name = 'x'\nopens = 2026-01-01T00:00:00\ntimezone = 'Europe/Paris'\nfinal_ends = 2026-02-01\nk = 2\n"
-        b"ladder_step = 0.1\ncategorical = ['a']\nin_distribution_score = true\n",
+        b"name = 'x'\nopens = 2026-01-01T00:00:00\ntimezone = 'Europe/Paris'\nfinal_ends = 2026-02-01T00:00:00Z\n"
+        b"k = 2\nladder_step = 0.1\ncategorical = ['a']\nin_distribution_score = true\n",
     ],
     "campaign": lambda: [
         b"streams = ['a.npz']\nstrategies = ['NN', 'mean']\nseeds = [0, 1]\nn_jobs = 2\nmetrics = ['lrap']\n",

@@ -176,6 +176,7 @@ def _describe(stream: Stream, config: ChallengeConfig, plan: Plan) -> PublicCard
         opens=config.opens,
         development_ends=config.development_ends,
         final_ends=config.final_ends,
+        timezone=config.timezone,
         queries_per_day=config.queries_per_day,
         final_selections=config.final_selections,
         robustness_prize=any(one.role == "unseen" for one in plan.hidden),

@@ -45,6 +45,7 @@ class PublicCard(_Public):
     opens: datetime | None
     development_ends: datetime | None
     final_ends: datetime | None
+    timezone: str = Field(default="UTC", description="In which RULES.md states times beside UTC.")
     queries_per_day: int
     final_selections: int
     robustness_prize: bool = Field(description="Whether environments of the role 'unseen' are among the hidden rows.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlstream.cards.markdown import code, escape_markdown, table_lines
+from mlstream.challenge.clock import format_time
 from mlstream.challenge.making.public_card import PublicCard
 
 _METRICS = {
@@ -70,7 +71,7 @@ def _submissions(card: PublicCard) -> Iterator[str]:
         ("development ends, selection begins", card.development_ends, "when the organiser closes it"),
         ("selection ends", card.final_ends, "when the organiser closes it"),
     )
-    times = ((what, otherwise if time is None else f"{time:%Y-%m-%d %H:%M} UTC") for what, time, otherwise in rows)
+    times = ((what, otherwise if time is None else format_time(time, card.timezone)) for what, time, otherwise in rows)
     yield from table_lines(("phase", "time"), times)
 
 

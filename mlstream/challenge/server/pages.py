@@ -12,6 +12,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
+from mlstream.challenge.clock import format_time
 from mlstream.challenge.errors import ChallengeError, InvalidSubmission, UnknownToken
 from mlstream.challenge.making.bundle import RULES
 from mlstream.challenge.scoring.metric import metric_of
@@ -19,7 +20,7 @@ from mlstream.challenge.server.api import host_of
 from mlstream.challenge.server.host import Host, list_bundle
 from mlstream.challenge.server.plot import MAX_TEAMS, draw_history
 from mlstream.challenge.server.uploads import reserve_file
-from mlstream.challenge.server.words import say_span, say_time
+from mlstream.challenge.server.words import say_span
 
 router = APIRouter()
 
@@ -37,7 +38,7 @@ _TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters |= {"time": say_time, "span": say_span}
+_TEMPLATES.filters |= {"time": format_time, "span": say_span}
 
 
 @router.get("/")

@@ -7,7 +7,7 @@ from datetime import datetime
 from html import escape
 from itertools import pairwise
 
-from mlstream.challenge.server.words import say_time
+from mlstream.challenge.clock import format_time
 
 WIDTH, HEIGHT = 720.0, 300.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 150.0, 16.0, 40.0
@@ -68,9 +68,9 @@ def _axes(frame: _Frame) -> str:
         f'<text x="{_LEFT - 8:g}" y="{frame.y(tick) + 4:.1f}" text-anchor="end">{tick:.3f}</text>'
         for tick in ticks
     ]
-    times = f'<text x="{_LEFT:g}" y="{bottom + 22:g}">{escape(say_time(frame.first))}</text>'
+    times = f'<text x="{_LEFT:g}" y="{bottom + 22:g}">{escape(format_time(frame.first))}</text>'
     if (frame.last - frame.first).total_seconds() >= 1:
-        times += f'<text x="{right:g}" y="{bottom + 22:g}" text-anchor="end">{escape(say_time(frame.last))}</text>'
+        times += f'<text x="{right:g}" y="{bottom + 22:g}" text-anchor="end">{escape(format_time(frame.last))}</text>'
     return "".join(lines) + times
 
 

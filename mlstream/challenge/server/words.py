@@ -1,8 +1,8 @@
-"""Times and numbers as people read them."""
+"""Spans of time as people read them."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
@@ -19,8 +19,3 @@ def say_span(span: timedelta) -> str:
         if count:
             parts.append(f"{count} {unit}{'s' if count > 1 else ''}")
     return " and ".join(parts[:2]) or "less than a minute"
-
-
-def say_time(time: datetime) -> str:
-    """Write a time in UTC, to the minute: 2026-03-01 09:05 UTC."""
-    return f"{time:%Y-%m-%d %H:%M} UTC"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -67,16 +66,17 @@ def export(
     to: Annotated[Literal["codabench"], typer.Option(help="The platform.")],
     output: Annotated[Path, file_option("--output", "-o", metavar="ZIP", help="File to write: truth is in it.")],
     development_ends: Annotated[
-        datetime | None, typer.Option(help="End of the development phase, in UTC, where the rules name none.")
+        str | None, typer.Option(help="End of the development phase, in UTC, where the rules name none.")
     ] = None,
     force: Force = False,
 ) -> None:
     """Write a challenge as a competition bundle of another platform, check it, and try its scoring program."""
     from mlstream.challenge.codabench.check import check_bundle, try_sample
     from mlstream.challenge.codabench.export import export_codabench
+    from mlstream.challenge.config import parse_time
 
     require_new([output], force)
-    ends = None if development_ends is None else development_ends.replace(tzinfo=UTC)
+    ends = None if development_ends is None else parse_time("--development-ends", development_ends)
     differences = export_codabench(folder, output, development_ends=ends)
     problems = check_bundle(output)
     if problems:

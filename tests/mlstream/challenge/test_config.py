@@ -1,5 +1,6 @@
 """The rules of a challenge: what a file may hold, and one line for what it may not."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -56,6 +57,7 @@ def test_what_is_not_valid_is_named_in_one_line():
             ("opens = 'soon'\n", "opens must be"),
             ("opens = '2026-07-02T12:00:00'\nfinal_ends = 2026-08-01T12:00:00Z\n", "opens must be a valid datetime"),
             ("timezone = 'Europe/Paris'\nopens = 0001-01-01T00:00:00\n", "times must be in the years 1 to 9999 of UTC"),
+            ("final_ends = 9999-12-31\n", "times must be in the years 1 to 9999 of UTC"),
             ("final_ends = 9999-12-31T23:00:00-23:00\n", "times must be in the years 1 to 9999 of UTC"),
             (f"k = {'9' * 5000}\n", "must be TOML. Got this: Exceeds the limit"),
             (f"k{'.k' * 500} = 1\n", "must be TOML of at most 50 levels"),
@@ -64,9 +66,45 @@ def test_what_is_not_valid_is_named_in_one_line():
     )
 
 
-def test_a_date_is_its_first_moment_in_the_time_zone_of_the_file():
+def test_the_day_that_a_challenge_opens_is_its_first_moment_in_the_time_zone_of_the_file():
     config = parse("timezone = 'Europe/Paris'\nopens = 2026-07-01\nfinal_ends = 2026-08-01T12:00:00Z\n")
     assert config.opens == datetime(2026, 6, 30, 22, tzinfo=UTC)
+    # The clocks of Beirut went from 00:00 to 01:00 in that night.
+    assert parse("timezone = 'Asia/Beirut'\nopens = 2022-03-27\n").opens == datetime(2022, 3, 26, 22, tzinfo=UTC)
+
+
+# What is written, and the two moments that it could be, which differ.
+DOUBTFUL = {
+    "2027-01-01": ("a day has a start and an end in Europe/Paris", "2026-12-31T23:00:00Z", "2027-01-01T23:00:00Z"),
+    "2027-03-28": ("a day has a start and an end in Europe/Paris", "2027-03-27T23:00:00Z", "2027-03-28T22:00:00Z"),
+    "2027-03-28T02:30:00": ("which they show never", "2027-03-28T00:30:00Z", "2027-03-28T01:30:00Z"),
+    "2027-10-31T02:30:00": ("which they show twice", "2027-10-31T00:30:00Z", "2027-10-31T01:30:00Z"),
+}
+
+
+@pytest.mark.parametrize("key", ["opens", "development_ends", "final_ends"])
+@pytest.mark.parametrize("written", DOUBTFUL)
+def test_a_time_that_could_be_two_moments_is_refused_with_both_and_either_can_be_written(key, written):
+    reason, *moments = DOUBTFUL[written]
+    zone = "timezone = 'Europe/Paris'\n"
+    if key == "opens" and "T" not in written:
+        assert parse(f"{zone}{key} = {written}\n").opens == datetime.fromisoformat(moments[0])
+        return
+    with pytest.raises(ValueError, match=rf"c\.toml: {key} must be a time.*{reason}") as caught:
+        parse(f"{zone}{key} = {written}\n")
+    assert re.findall(r"[0-9T:-]+Z(?= \()", str(caught.value)) == moments
+    for moment in moments:
+        assert getattr(parse(f"{zone}{key} = {moment}\n"), key) == datetime.fromisoformat(moment)
+
+
+def test_the_two_moments_are_shown_on_the_clocks_of_the_time_zone():
+    with pytest.raises(ValueError, match="must be") as caught:
+        parse("timezone = 'Europe/Paris'\nfinal_ends = 2027-10-31T02:30:00\n")
+    assert str(caught.value) == (
+        "c.toml: final_ends must be a time that clocks in Europe/Paris show once. Got 2027-10-31 02:30:00, which they "
+        "show twice; write 2027-10-31T00:30:00Z (2027-10-31 02:30:00+02:00 there) or 2027-10-31T01:30:00Z "
+        "(2027-10-31 02:30:00+01:00 there)."
+    )
 
 
 @pytest.mark.parametrize("role", ["train", "validation", "test", "unseen"])

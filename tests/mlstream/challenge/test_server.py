@@ -18,7 +18,7 @@ from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import BudgetSpent, InvalidSubmission, PhaseClosed, UnknownSubmission, UnknownToken
 from mlstream.challenge.server.serve import Address, serve
 from tests.mlstream.challenge.challenges import Clock
-from tests.mlstream.challenge.site import Site
+from tests.mlstream.challenge.site import RULES, Site
 from tests.mlstream.cli.commands import invoke
 
 
@@ -334,6 +334,19 @@ def test_the_organiser_adds_a_team_audits_and_closes(tmp_path, clock):
             RemoteChallenge(site.url, token).submit(file)
     finally:
         site.stop()
+
+
+def test_times_are_shown_in_utc_and_in_the_time_zone_of_the_rules(tmp_path, clock):
+    site = Site(tmp_path, clock, f"{RULES}timezone = 'Asia/Tokyo'\nfinal_ends = 2027-01-01T09:30:00\n")
+    both = "2027-01-01 00:30 UTC (2027-01-01 09:30 in Asia/Tokyo)"
+    try:
+        assert both in requests.get(site.url).text
+        _, page = sign_in(site, site.join("Ada")[0])
+        assert "2026-03-02 00:00 UTC (2026-03-02 09:00 in Asia/Tokyo)" in page
+    finally:
+        site.stop()
+    assert f"| selection ends | {both} |" in (site.bundle / "RULES.md").read_text()
+    assert json.loads((site.bundle / "card.public.json").read_text())["timezone"] == "Asia/Tokyo"
 
 
 @pytest.mark.parametrize(

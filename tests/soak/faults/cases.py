@@ -110,7 +110,10 @@ CASES = (
     Case("challenge close org --early", "used/org", check=_AUDIT),
     Case("challenge release org --to out", "closed/org", "out", check=_AUDIT),
     Case(
-        "challenge export org --to codabench -o out.zip --development-ends 2027-01-01", "org", "out.zip", check=_AUDIT
+        "challenge export org --to codabench -o out.zip --development-ends 2027-01-01T00:00",
+        "org",
+        "out.zip",
+        check=_AUDIT,
     ),
 )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 import ast
 import io
+import re
 import zipfile
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -12,6 +13,7 @@ import yaml
 
 from mlstream.challenge.codabench.check import check_bundle, dry_run
 from mlstream.challenge.codabench.export import draw_logo, export_codabench
+from mlstream.challenge.config import parse_time
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.scoring.metric import METRIC_NAMES
 from mlstream.challenge.scoring.scorer import Scorer
@@ -282,6 +284,24 @@ def test_the_logo_is_a_picture(tmp_path):
         picture.load()
         assert picture.size == (240, 240)
         assert len(picture.getcolors()) == 2
+
+
+@pytest.mark.parametrize("text", ["2099-02-01 00:00:00", "2099-02-01T00:00Z", "2099-02-01T02:00:00+02:00"])
+def test_the_end_of_development_is_a_time_in_utc(text):
+    assert parse_time("x", text) == ENDS
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("2099-02-01", r"--development-ends must be a time: a day has a start and an end.* 2099-02-01T00:00:00Z \("),
+        ("20990201", r"--development-ends must be a time: a day has a start and an end.* 2099-02-01T00:00:00Z \("),
+        ("soon", r"--development-ends must be a time, such as 2027-01-01T00:00:00\. Got 'soon' instead"),
+    ],
+)
+def test_the_command_refuses_what_is_no_time(tmp_path, challenge, text, message):
+    arguments = ("export", challenge.folder.path, "--to", "codabench", "-o", tmp_path / "b.zip")
+    assert re.match(message, str(invoke("challenge", *arguments, "--development-ends", text).exception))
 
 
 @pytest.mark.slow

@@ -64,7 +64,7 @@ class CsvBlock:
     def read(
         self, places: Collection[int], texts: Collection[int] = ()
     ) -> Mapping[int, npt.NDArray[np.float64] | Texts]:
-        """Read columns: those in `texts` as text; others as numbers, or as text if a cell is none or may be rounded.
+        """Read columns: those in `texts` as text; others as numbers, or as text if a cell holds no exact number.
 
         An empty cell is missing, and so are the words for missing values, unless they are in quotes. Raises
         FormatError, with the line, if a row is not as wide as the header.

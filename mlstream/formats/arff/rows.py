@@ -38,7 +38,7 @@ class RowReader:
         self._path = path
         self._missing = missing
         self._is_plain = all(column.read is to_number for column in columns)
-        # What is quoted or a comment shows in text of any kind only with care.
+        # Quotes and comments show in text of any kind only with care.
         self.is_careful = any(isinstance(column.column.values, list) for column in columns)
         """Whether rows are read with care at once."""
         self.weights: dict[int, float] = {}

@@ -40,7 +40,7 @@ SPARSE_BELOW = 0.25
 BY_DEFAULT = ReadingCard()
 _SEPARATOR = re.compile(r'(?!["\r\n])[\x00-\x7f]')
 _MISSING_WAY_OUT = f"; missing= or --missing (drop, mean, indicator or keep) reads it, {IGNORE}"
-# What `DatetimeIndex` of pandas calls them, but for seconds.
+# Names of `DatetimeIndex` of pandas, but for seconds.
 _PARTS = ("year", "month", "day", "weekday", "hour", "minute", "second")
 # In fewer rows, keys may be what they are by chance.
 _MIN_KEYS = 10

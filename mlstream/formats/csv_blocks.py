@@ -137,7 +137,7 @@ class CsvBlock:
 
     @cached_property
     def _ends(self) -> npt.NDArray[np.int64]:
-        """The last byte of each row; a blank line is none."""
+        """The last byte of each row; blank lines aside."""
         return self._bounds[1]
 
     @cached_property
@@ -195,7 +195,7 @@ class CsvBlock:
             ),
         )
         if found.num_rows == self.n_lines:
-            # Each line is a row. A blank one is none, and a line break in quotes ends none.
+            # Each line is a row. Blank ones are not rows, and a line break in quotes ends none.
             self.lines = self._first_line + np.arange(self.n_lines)
         return found
 

@@ -138,7 +138,7 @@ READ = {
         ("when.day when.weekday x", "k l"),
     ),
     "wide.svm": (
-        rows("{k},2 1:{x} 2:{day}"),
+        rows("{k},2 0:{x} 1:{day}"),
         ("--n-features", "5", "--labels", "4", "--constant-features", "keep"),
         {"n_features": 5},
         ("f0 f1 f2 f3 f4", "0 1 2"),
@@ -194,4 +194,6 @@ def test_weights_of_rows_are_a_warning_whose_way_out_has_them(tmp_path: Path) ->
 def test_a_wrong_separator_is_refused_by_its_option(table: Path, tmp_path: Path, command: str) -> None:
     output = ("-o", tmp_path / "a.npz") if command == "generate" else ()
     done = invoke(command, table, "--labels", "-3", "--separator", "::", *output)
-    assert "separator= or --separator must be one character, such as ';', and no quote. Got '::'" in str(done.exception)
+    assert "separator= or --separator must be one ASCII character, such as ';', and no quote. Got '::'" in str(
+        done.exception
+    )

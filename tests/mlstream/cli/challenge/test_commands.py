@@ -81,7 +81,8 @@ def test_the_exit_status_says_what_was_wrong(folder):
     submit = ("submit", "0.csv", "--folder", folder, "--token-file", "Ada.token")
     assert fails("submit", "bad.csv", *submit[2:]) == (
         2,
-        "bad.csv, line 1: the columns must be row_id and the 2 scored labels. Got 'nonsense'; cells are separated by commas.",
+        "bad.csv, line 1: the columns must be row_id and the 2 scored labels. Got 'nonsense'; cells are separated by "
+        "commas.",
     )
     Path("wrong.token").write_text("mlc-x")
     assert fails(*submit[:-1], "wrong.token")[0] == 5

@@ -89,7 +89,7 @@ def quote(text: str, *, always: bool = False) -> str:
 
 
 def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
-    """Read the first line, or lines if a quoted name has several; the text is taken up to the end of the header.
+    """Read the first line that is not blank, or lines if a quoted name has several, and take the text up to its end.
 
     Names lose the apostrophe that `format_csv` puts before those that a spreadsheet would take for a formula. Columns
     of a file without names are called x0, x1, ... Raises FormatError if several characters may separate the names, the
@@ -103,7 +103,10 @@ def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
     stated = _STATED.fullmatch(first.rstrip("\r\n"))
     if stated:
         first = next(head, "")
-    separator = dialect.separator or (stated and stated[1]) or _find_separator(first, lines.path)
+    while dialect.is_foreign and first and not first.strip(f'{"".join(SEPARATORS)}{dialect.separator or ""}" \r\n'):
+        first = next(head, "")
+    where = at(lines.path, max(1, lines.n_read))
+    separator = dialect.separator or (stated and stated[1]) or _find_separator(first, where)
     cells = _split(first, head, separator, lines)
     if not dialect.has_names:
         # The next line that is read is the first again, or that behind Excel's.
@@ -114,11 +117,11 @@ def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
     if len(names) == 1 and dialect.is_foreign:
         rule = "the names of columns must be at least two, separated by comma, semicolon, tab or bar"
         got = f"Got {show(first.strip())}; separator= or --separator sets another"
-        raise FormatError(f"{at(lines.path, 1)}: {rule}. {got}.")
-    return _settle(separator, names, dialect, lines.path)
+        raise FormatError(f"{where}: {rule}. {got}.")
+    return _settle(separator, names, dialect, lines.path, where)
 
 
-def _settle(separator: str, names: tuple[str, ...], dialect: CsvDialect, path: Path) -> CsvHeader:
+def _settle(separator: str, names: tuple[str, ...], dialect: CsvDialect, path: Path, where: str) -> CsvHeader:
     """Tell the columns that are read from an index, from empty columns at the end, and from those left out."""
     width, has_index, n_empty = len(names), False, 0
     if names and dialect.is_foreign and "" not in dialect.ignore:
@@ -127,15 +130,15 @@ def _settle(separator: str, names: tuple[str, ...], dialect: CsvDialect, path: P
     inner = range(has_index, width - n_empty)
     named = [names[place] for place in inner]
     kept = [inner[place] for place in kept_columns(named, dialect.ignore, path)] if named else []
-    _require_names([names[place] for place in kept], dialect, path)
+    _require_names([names[place] for place in kept], dialect, where)
     empty = tuple(range(width - n_empty, width))
     missing = dialect.missing, dialect.quoted_missing
     return CsvHeader(separator, names, tuple(kept), has_index, empty, *missing, dialect.is_foreign)
 
 
-def _require_names(names: Sequence[str], dialect: CsvDialect, path: Path) -> None:
+def _require_names(names: Sequence[str], dialect: CsvDialect, where: str) -> None:
     """Require that columns have names, all different."""
-    where, way_out = at(path, 1), f"; {_NO_NAMES}" * dialect.is_foreign
+    way_out = f"; {_NO_NAMES}" * (dialect.is_foreign and bool(names))
     if dialect.is_foreign and "" in names:
         leave_out = "; ignore=[''] or --ignore '' leaves out columns without a name"
         raise FormatError(f"{where}: each column must have a name. Got one without{leave_out}{way_out}.")
@@ -146,14 +149,14 @@ def _require_names(names: Sequence[str], dialect: CsvDialect, path: Path) -> Non
         raise FormatError(f"{where}: {rule}. Got {got}{way_out}.")
 
 
-def _find_separator(line: str, path: Path) -> str:
+def _find_separator(line: str, where: str) -> str:
     bare = _QUOTED.sub("", line)
     found = [separator for separator in SEPARATORS if separator in bare]
     if len(found) > 1:
         names = " and ".join(f"{SEPARATORS[separator]}s" for separator in found)
         rule = "the names of columns must be separated by one of comma, semicolon, tab and bar"
         got = f"Got {names} in {show(line.strip())}; separator= or --separator decides"
-        raise FormatError(f"{at(path, 1)}: {rule}. {got}.")
+        raise FormatError(f"{where}: {rule}. {got}.")
     return found[0] if found else ","
 
 

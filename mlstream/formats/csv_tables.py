@@ -23,6 +23,7 @@ from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.table import Column, Table, gather, to_number
 from mlstream.streams.tables.text_columns import (
     CATEGORIES,
+    IGNORE,
     NUMBER_RULE,
     ChooseTexts,
     TextColumn,
@@ -61,6 +62,8 @@ def read_csv(
     head = Table(path, columns, np.empty((0, len(names))), np.empty(0, np.int64), file_names=header.named)
     yield head
     reader = _BlockReader(header, dict(zip(header.kept, found, strict=True)))
+    # Without names, a separator at the end of each line looks like a column.
+    is_filled = dialect.has_names
     for block in iterate_blocks(lines, header):
         cells = reader.read(block)
         table = replace(head, cells=cells, lines=block.lines)
@@ -69,6 +72,9 @@ def read_csv(
         is_empty = block.find_blank() if is_missing else np.zeros(0, dtype=np.bool_)
         n_empty += int(is_empty.sum())
         yield table.take(np.flatnonzero(~is_empty)) if is_empty.any() else table
+        is_filled = is_filled or not np.isnan(cells[:, -1]).all()
+    if not is_filled:
+        warnings.warn(f"{path}: column {show(names[-1])} is empty in every row; {IGNORE}.", stacklevel=2)
     if n_empty:
         warnings.warn(f"{path}: {n_empty} rows without any value were left out.", stacklevel=2)
 

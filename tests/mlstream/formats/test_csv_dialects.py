@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -93,7 +94,6 @@ def test_every_dialect_is_read_as_the_same_table(
 @pytest.mark.parametrize("separator", SEPARATORS)
 @pytest.mark.parametrize("index", [False, True])
 def test_what_pandas_writes_is_read(tmp_path: Path, separator: str, index: bool) -> None:
-    pd = pytest.importorskip("pandas", reason="needs pandas: the extra tables")
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=50), "b": rng.random(50) < 0.5, "c": rng.choice(["u", "v"], 50)})
     frame.loc[3, "x"] = np.nan
@@ -285,3 +285,99 @@ def test_a_packed_file_is_read_twice_if_it_holds_words(tmp_path: Path) -> None:
     packed, plain = (load_dataset(tmp_path / f"x.csv{end}", labels=-1, categories="ordinal") for end in (".gz", ""))
     assert packed.sha256 == plain.sha256
     assert packed.X.tobytes() == plain.X.tobytes()
+
+
+FIELDS = st.text(st.sampled_from("ab ,;\t|\"'\r\n\u00e9\u20ac#%"), max_size=5)
+
+
+@given(
+    st.lists(st.tuples(FIELDS, FIELDS, st.sampled_from("01")), min_size=1, max_size=8),
+    st.sampled_from(SEPARATORS),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    st.booleans(),
+)
+def test_no_row_is_lost_and_no_word_is_changed_as_pandas_reads_it(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[str, str, str]],
+    separator: str,
+    quoting: int,
+    has_names: bool,
+) -> None:
+    sink = StringIO()
+    writer = csv.writer(sink, delimiter=separator, quoting=quoting, lineterminator="\r\n")
+    # A letter at both ends, for blanks around words do not count.
+    writer.writerows([("first", "second", "y")] * has_names + [(f"w{a}w", f"w{b}w", y) for a, b, y in rows])
+    path = tmp_path_factory.mktemp("t") / "x.csv"
+    path.write_bytes(sink.getvalue().encode())
+    peer = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, header=0 if has_names else None)
+    table = load_dataset(path, -1, separator=separator, header=has_names, categories="one-hot")
+    names = list(peer.columns) if has_names else ["x0", "x1", "x2"]
+    words = [sorted(set(column)) for column in (peer.iloc[:, 0], peer.iloc[:, 1])]
+    assert table.feature_names == tuple(
+        f"{name}={word}" for name, one in zip(names, words, strict=False) for word in one
+    )
+    expected = [
+        [*(row[0] == word for word in words[0]), *(row[1] == word for word in words[1])]
+        for row in peer.itertuples(index=False)
+    ]
+    np.testing.assert_array_equal(table.X, expected)
+    assert table.Y[:, 0].tolist() == [int(y) for y in peer.iloc[:, 2]]
+
+
+HEADERS = {
+    # Empty lines of spreadsheets, before the names and after the rows.
+    "\n\na,b,y\n1,2,0\n\n3,4,1\n\n\n": {},
+    ",,\na,b,y\n1,2,0\n3,4,1\n": {},
+    # A separator at the ends of lines.
+    "a,b,y,\n1,2,0,\n3,4,1,\n": {},
+    "a,b,y\n1,2,0,\n3,4,1,\n": {},
+    "a,b,y,,\n1,2,0,,\n3,4,1,,\n": {},
+    # An index of pandas and of R.
+    ",a,b,y\n0,1,2,0\n1,3,4,1\n": {},
+    '"","a","b","y"\n"1",1,2,0\n"2",3,4,1\n': {},
+    # Columns without a name, or that are not wanted.
+    "a,,b,y\n1,u,2,0\n3,v,4,1\n": {"ignore": [""]},
+    ",a,b,y\nr1,1,2,0\nr2,3,4,1\n": {"ignore": [""]},
+    "Unnamed: 0,a,b,y\n0,1,2,0\n1,3,4,1\n": {"ignore": ["Unnamed: 0"]},
+    "a,id,b,y\n1,P-1,2,0\n3,P-2,4,1\n": {"ignore": ["id"]},
+    # One that separates, as no one would guess.
+    "a:b:y\n1:2:0\n3:4:1\n": {"separator": ":"},
+    "a b y\n1 2 0\n3 4 1\n": {"separator": " "},
+}
+
+
+def test_columns_are_those_that_have_a_name(tmp_path: Path) -> None:
+    def check(text: str) -> None:
+        (tmp_path / "x.csv").write_text(text, encoding="utf-8")
+        table = load_dataset(tmp_path / "x.csv", -1, **HEADERS[text])
+        assert (table.feature_names, table.label_names) == (("a", "b"), ("y",))
+        assert (table.X.tolist(), table.Y.tolist()) == ([[1, 2], [3, 4]], [[0], [1]])
+
+    check_all(HEADERS, check)
+
+
+def test_a_file_without_names_loses_no_row(tmp_path: Path) -> None:
+    def check(text: str) -> None:
+        (tmp_path / "x.csv").write_text(text, encoding="utf-8")
+        table = load_dataset(tmp_path / "x.csv", ["x2"], header=False)
+        assert table.feature_names == ("x0", "x1")
+        assert (table.X.tolist(), table.Y.tolist()) == ([[1, 2], [3, 4]], [[0], [1]])
+
+    check_all(
+        ["1,2,0\n3,4,1", "\n\n1;2;0\n3;4;1\n\n", "sep=|\r\n1|2|0\r\n3|4|1\r\n", "\ufeff1\t2\t0\n3\t4\t1\n"], check
+    )
+
+
+def test_an_empty_column_at_the_end_of_a_file_without_names_is_warned_of(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("1,2,0,\n3,4,1,\n", encoding="utf-8")
+    with pytest.warns(UserWarning, match=r"x\.csv: column 'x3' is empty in every row; ignore= or --ignore leaves"):
+        assert load_dataset(tmp_path / "x.csv", -1, header=False).label_names == ("x3",)
+    assert load_dataset(tmp_path / "x.csv", -1, header=False, ignore=["x3"]).label_names == ("x2",)
+
+
+def test_the_index_of_pandas_that_became_a_column_is_warned_of(tmp_path: Path) -> None:
+    pd.DataFrame({"a": [5, 7], "y": [0, 1]}).reset_index().rename(columns={"index": "Unnamed: 0"}).to_csv(
+        tmp_path / "x.csv", index=False
+    )
+    with pytest.warns(UserWarning, match=r"column 'Unnamed: 0' holds consecutive whole numbers, .*; ignore= or"):
+        load_dataset(tmp_path / "x.csv", -1)

@@ -37,6 +37,9 @@ class Table(NamedTuple):
         return list(zip(*self.columns.values(), strict=True))
 
 
+IGNORED = "ignored"
+
+
 def in_quotes(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
@@ -61,7 +64,8 @@ def delimited(table: Table, separator: str) -> str:
 def kinds(table: Table, quote: Callable[[str], str]) -> Iterator[tuple[str, str]]:
     for name in table.columns:
         words = ",".join(map(quote, table.words(name)))
-        yield name, "{0,1}" if name in table.labels and not words else f"{{{words}}}" if words else "numeric"
+        kind = "{0,1}" if name in table.labels and not words else f"{{{words}}}" if words else "numeric"
+        yield name, "string" if name == IGNORED else kind
 
 
 def arff(table: Table) -> str:
@@ -201,12 +205,11 @@ def tables(draw: st.DrawFn, words: st.SearchStrategy[str] = WORDS) -> Table:
 
 
 def is_plain(table: Table) -> bool:
-    """Tell whether columns of words are nothing else, such as numbers, truth values or dates."""
+    """Tell whether columns of words are nothing else: numbers, or truth values, which ARFF and KEEL declare."""
+    columns = [table.words(name) for name in table.columns if table.words(name)]
     return not any(
-        {word.lower() for word in table.words(name)} <= {"yes", "no"} or all(map(is_number, table.words(name)))
-        for name in table.columns
-        if table.words(name)
-    )
+        {word.lower() for word in words} <= pair for words in columns for pair in ({"yes", "no"}, {"true", "false"})
+    ) and not any(all(map(is_number, words)) for words in columns)
 
 
 def is_number(text: str) -> bool:
@@ -374,3 +377,37 @@ def test_tags_that_are_numbers_stay_as_they_are_written(tmp_path: Path) -> None:
         assert got.Y.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
     check_all(FORMATS, check)
+
+
+@given(
+    tables().filter(is_plain),
+    st.integers(0, 3),
+    st.one_of(
+        st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=9),
+        st.integers(-(2**62), 2**62),
+        st.sampled_from([np.inf, -np.inf, 1e300]),
+        st.datetimes(),
+    ),
+)
+def test_a_column_that_is_ignored_changes_nothing_whatever_it_holds(
+    tmp_path_factory: pytest.TempPathFactory, table: Table, place: int, cell: Any
+) -> None:
+    names, X, Y = expected(table)
+    columns = list(table.columns.items())
+    columns.insert(place, (IGNORED, [cell if row % 2 == 0 else None for row in range(len(X))]))
+    table, folder = Table(dict(columns), "(none)"), tmp_path_factory.mktemp("t")
+
+    def check(name: str) -> None:
+        if name == "x.dat" and not holds_keel(table):
+            return
+        written = table if name in {"x.parquet", *FRAMES} else table._replace(columns=dict(columns) | as_text(table))
+        got = read(folder, name, written, missing_words=["(none)"], ignore=[IGNORED])
+        assert (list(got.feature_names), list(got.label_names)) == (names, table.labels)
+        np.testing.assert_array_equal(dense(got.X), X)
+        np.testing.assert_array_equal(got.Y, Y)
+
+    check_all(FORMATS, check)
+
+
+def as_text(table: Table) -> dict[str, list[Any]]:
+    return {IGNORED: [cell if cell is None else str(cell) for cell in table.columns[IGNORED]]}

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from mlstream._support.content import FormatError, at, show
 from mlstream._support.spreadsheets import unguard_text
 from mlstream.data._event_cells import Block
 from mlstream.data.events import TextColumn
-from mlstream.formats.csv_blocks import Texts, iterate_blocks
+from mlstream.formats.csv_blocks import CsvBlock, Texts, iterate_blocks
 from mlstream.formats.csv_dialects import CsvDialect, read_header
 from mlstream.formats.lines import Lines
 
@@ -42,15 +43,19 @@ def read_csv(
         found = block.read(places.values(), [place for name, place in places.items() if name in texts])
         numbers = block.lines
         if time in places and (cast(Texts, found[places[time]]).codes < 0).any():
-            # Spreadsheets write an empty line as separators.
-            held = ~block.find_blank()
-            whole = block.find_texts(places.values(), places.values())
-            found = {place: Texts(codes[held], values) for place, (codes, values) in whole.items()}
-            numbers, n_blank = numbers[held], n_blank + int((~held).sum())
+            found, numbers = _leave_out_blank(block, list(places.values()))
+            n_blank += len(block.lines) - len(numbers)
         if len(numbers):
             yield Block(lines.path, numbers, {name: found[place] for name, place in places.items()}, unguard_text)
     if n_blank:
         warnings.warn(f"{lines.path}: {n_blank} rows without any value were left out.", stacklevel=2)
+
+
+def _leave_out_blank(block: CsvBlock, places: list[int]) -> tuple[Mapping[int, Texts], npt.NDArray[np.int64]]:
+    """Read columns of a block as texts, without the rows of separators that spreadsheets write for an empty line."""
+    held = ~block.find_blank()
+    found = {place: Texts(codes[held], values) for place, (codes, values) in block.find_texts(places, places).items()}
+    return found, block.lines[held]
 
 
 def read_json(lines: Lines, wanted: Collection[str] | None) -> Iterator[Block]:

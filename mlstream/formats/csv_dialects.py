@@ -103,8 +103,8 @@ def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
     stated = _STATED.fullmatch(first.rstrip("\r\n"))
     if stated:
         first = next(head, "")
-    while dialect.is_foreign and first and not first.strip(f'{"".join(SEPARATORS)}{dialect.separator or ""}" \r\n'):
-        first = next(head, "")
+    if dialect.is_foreign:
+        first = _skip_blank(first, head, dialect.separator or "")
     where = at(lines.path, max(1, lines.n_read))
     separator = dialect.separator or (stated and stated[1]) or _find_separator(first, where)
     cells = _split(first, head, separator, lines)
@@ -119,6 +119,12 @@ def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
         got = f"Got {show(first.strip())}; separator= or --separator sets another"
         raise FormatError(f"{where}: {rule}. {got}.")
     return _settle(separator, names, dialect, lines.path, where)
+
+
+def _skip_blank(first: str, rest: Iterator[str], separator: str) -> str:
+    """Return the first line that holds more than separators."""
+    blanks = "".join(SEPARATORS) + separator + '" \r\n'
+    return next((line for line in chain([first], rest) if line.strip(blanks)), "")
 
 
 def _settle(separator: str, names: tuple[str, ...], dialect: CsvDialect, path: Path, where: str) -> CsvHeader:

@@ -67,9 +67,7 @@ def read_csv(
     for block in iterate_blocks(lines, header):
         cells = reader.read(block)
         table = replace(head, cells=cells, lines=block.lines)
-        # One column shows whether it is worth to look at all.
-        is_missing = np.isnan(cells[:, 0]).any() and np.isnan(cells).all(axis=1).any()
-        is_empty = block.find_blank() if is_missing else np.zeros(0, dtype=np.bool_)
+        is_empty = _find_empty(block, cells)
         n_empty += int(is_empty.sum())
         yield table.take(np.flatnonzero(~is_empty)) if is_empty.any() else table
         is_filled = is_filled or not np.isnan(cells[:, -1]).all()
@@ -77,6 +75,12 @@ def read_csv(
         warnings.warn(f"{path}: column {show(names[-1])} is empty in every row; {IGNORE}.", stacklevel=2)
     if n_empty:
         warnings.warn(f"{path}: {n_empty} rows without any value were left out.", stacklevel=2)
+
+
+def _find_empty(block: CsvBlock, cells: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    # One column shows whether it is worth to look at all.
+    is_worth = np.isnan(cells[:, 0]).any() and np.isnan(cells).all(axis=1).any()
+    return block.find_blank() if is_worth else np.zeros(0, dtype=np.bool_)
 
 
 def find_words(
@@ -98,8 +102,8 @@ def find_words(
         for place, column in columns.items():
             texts, lines_of = block.distinct(found[place]) if place in found else ([], [])
             column.add(texts, lines_of, len(block.lines))
-    settled = [column.settle() for column in columns.values()]
-    return {one.column.name: one for one in settled if one.read is not to_number}
+    found = map(Words.settle, columns.values())
+    return {one.column.name: one for one in found if one.read is not to_number}
 
 
 class _BlockReader:

@@ -115,15 +115,19 @@ def _parse_column(text: str, where: str, reading: ReadingCard) -> tuple[TextColu
     name, kind = unquote(match.group(1)), text[match.end() :].strip()
     if name in reading.ignore:
         return TextColumn(Column(name), lambda _: 0.0), kind
+    return _choose_reader(name, kind, where, reading), kind
+
+
+def _choose_reader(name: str, kind: str, where: str, reading: ReadingCard) -> TextColumn:
     if kind.startswith("{"):
-        return code_values(nominal(name, _parse_values(kind, name, where))), kind
+        return code_values(nominal(name, _parse_values(kind, name, where)))
     if _NUMERIC.fullmatch(kind):
-        return TextColumn(Column(name)), kind
+        return TextColumn(Column(name))
     if _STRING.fullmatch(kind) and name == reading.tags:
-        return collect_values(name), kind
+        return collect_values(name)
     date = _DATE.fullmatch(kind)
     if date and reading.takes_dates(name):
-        return TextColumn(Column(name, is_date=True), _date_reader(name, unquote(date[1] or _ISO), where)), kind
+        return TextColumn(Column(name, is_date=True), _date_reader(name, unquote(date[1] or _ISO), where))
     way_out = DATES if date else IGNORE
     raise FormatError(f"{where}: column {show(name)} must be numeric or nominal. Got {show(kind)}; {way_out}.")
 

@@ -68,6 +68,15 @@ def make_reading(**options: Unpack[ReadingOptions]) -> ReadingCard:
         )
     if isinstance(options.get("ignore"), str):
         raise TypeError(f"ignore must be a list of names. Got {options['ignore']!r} instead.")
+    _require_sense(options)
+    try:
+        return ReadingCard.model_validate(options)
+    except ValidationError as error:
+        raise ValueError(describe_error(error)) from None
+
+
+def _require_sense(options: ReadingOptions) -> None:
+    """Raise ValueError if options contradict each other, or no file can be so."""
     if options.get("time") in options.get("ignore", ()):
         way_out = "dates there are no feature unless dates= or --dates is given"
         raise ValueError(f"ignore must not name the column of times. Got {options['time']!r}; {way_out}.")
@@ -79,10 +88,6 @@ def make_reading(**options: Unpack[ReadingOptions]) -> ReadingCard:
         raise ValueError(
             f"separator= or --separator must be one ASCII character, such as ';', and no quote. Got {separator!r}."
         )
-    try:
-        return ReadingCard.model_validate(options)
-    except ValidationError as error:
-        raise ValueError(describe_error(error)) from None
 
 
 def part(
@@ -103,12 +108,8 @@ def part(
     `reading` says what becomes of them.
     """
     first, tables = peek([tables] if isinstance(tables, Table) else tables)
-    time = [] if reading.time is None else find_names(first, [reading.time], "time= or --column")
+    time = _find_time(first, reading)
     # Dates that only order rows are no feature.
-    for place in time:
-        if (first_word := first.columns[place].first_word) is not None:
-            rule = "of times must hold numbers or dates, whose order words do not have"
-            raise FormatError(f"{first.at(first_word[1])}: the column {rule}. Got {show(first_word[0])}.")
     others = [place for place in time if first.columns[place].is_date and reading.dates is None]
     features = np.setdiff1d(np.arange(len(first.columns)), [*labels, *others]).tolist()
     columns = [first.columns[index] for index in features]
@@ -126,11 +127,7 @@ def part(
             X.extend(_read_features(taken, features, reading))
             Y.extend(taken)
             extras.extend(taken)
-    if not extras.n_rows:
-        rule, got = "must hold at least one row", "a header only"
-        if n_rows:
-            rule, got = "missing= or --missing drop must leave at least one row", "a missing value in every row"
-        raise FormatError(f"{first.path}{':' * bool(n_rows)} {rule}. Got {got}.")
+    _require_rows(first.path, n_rows, extras.n_rows)
     cells = X.take()
     _warn_of_keys(cells, names, columns, first.path, reading.time)
     filled, feature_names = _fill(cells, names, columns, first.path, reading)
@@ -140,6 +137,24 @@ def part(
     weights, times = extras.take()
     used = None if reading == BY_DEFAULT else reading
     return Parted(filled, indicator, feature_names, label_names, weights, times, used)
+
+
+def _find_time(table: Table, reading: ReadingCard) -> list[int]:
+    """Return the column of times, if there is one; raise FormatError if it holds words, which have no order."""
+    places = [] if reading.time is None else find_names(table, [reading.time], "time= or --column")
+    for place in places:
+        if (first_word := table.columns[place].first_word) is not None:
+            rule = "the column of times must hold numbers or dates"
+            raise FormatError(f"{table.at(first_word[1])}: {rule}. Got {show(first_word[0])}.")
+    return places
+
+
+def _require_rows(path: Path, n_rows: int, n_taken: int) -> None:
+    if not n_rows:
+        raise FormatError(f"{path} must hold at least one row. Got a header only.")
+    if not n_taken:
+        rule = "missing= or --missing drop must leave at least one row"
+        raise FormatError(f"{path}: {rule}. Got a missing value in every row.")
 
 
 class _Extras:

@@ -42,7 +42,7 @@ from mlstream.streams.tables.text_columns import (
 )
 
 # Cells that only Python has a notation for.
-_NO_CELLS = (bytes, list, tuple, set, frozenset, dict, np.ndarray)
+_NO_CELLS = (bytes, complex, list, tuple, set, frozenset, dict, np.ndarray)
 
 
 def read_frame(frame: Frame, labels: LabelRule, name: str, options: ReadingOptions) -> tuple[Parted, dict[str, str]]:
@@ -134,11 +134,7 @@ def read_array(
     if values.dtype.kind in "biuf":
         return Column(name), _require_numbers(name, values, path, n_before)
     is_known = np.array([not _is_missing(value) for value in values], dtype=bool)
-    nested = next((value for value in values[is_known] if isinstance(value, _NO_CELLS)), None)
-    if nested is not None or values.dtype.kind == "c":
-        got = "complex numbers" if nested is None else type(nested).__name__
-        way_out = "map(bytes.decode) makes text of bytes, map(';'.join) of lists"
-        raise FormatError(f"{path}: column {show(name)} must hold numbers or words. Got {got}; {IGNORE}, {way_out}.")
+    _require_plain(name, values[is_known], path)
     if all(isinstance(value, Real | np.bool_) for value in values[is_known]):
         return Column(name), _require_numbers(name, np.where(is_known, values, math.nan), path, n_before)
     texts = [str(value) if known else "" for value, known in zip(values, is_known, strict=True)]
@@ -151,6 +147,14 @@ def read_array(
         return FormatError(f"{at(path, row + 1, 'row')}: column {show(name)} {rule}. Got {show(texts[row])}.")
 
     return found.column, read_texts(texts, found, missing, fail)
+
+
+def _require_plain(name: str, values: np.ndarray, path: Path) -> None:
+    """Refuse lists, bytes and the like, which would become what Python prints of them."""
+    found = next((value for value in values if isinstance(value, _NO_CELLS)), None)
+    if found is not None:
+        got = f"Got {type(found).__name__}; {IGNORE}, map(bytes.decode) makes text of bytes, map(';'.join) of lists"
+        raise FormatError(f"{path}: column {show(name)} must hold numbers or words. {got}.")
 
 
 def _read_times(

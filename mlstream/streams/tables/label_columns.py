@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -187,19 +187,19 @@ def _show_number(value: float) -> str:
 
 
 def _expand(path: Path, column: Column, cells: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float32], list[str]]:
-    known = ~np.isnan(cells)
-    classes = np.arange(len(column.values or ())) if column.is_coded else np.unique(cells[known])
-    texts = list(column.values or ()) if column.is_coded else list(map(_show_number, classes.tolist()))
+    known, values = ~np.isnan(cells), list(column.values or ())
+    classes = np.arange(len(values)) if column.is_coded else np.unique(cells[known])
+    texts = values if column.is_coded else list(map(_show_number, classes.tolist()))
     if len(texts) > MAX_CLASSES:
         rule = f"must hold at most {MAX_CLASSES} values for classes= or --classes"
         raise FormatError(f"{path}: label column {show(column.name)} {rule}. Got {len(texts)}.")
-    names = [f"{column.name}={text}" for text in texts]
-    truth = find_truth(texts) or {text: float(text) for text in texts if to_number(text) in {0.0, 1.0}}
-    if len(truth) == len(texts) <= 2:
-        classes, names = np.array([classes[texts.index(text)] for text in texts if truth[text]]), [column.name]
-    Y = (cells[:, np.newaxis] == (classes if len(classes) else [np.inf])).astype(np.float32)
-    Y[~known] = np.nan
-    return Y, names
+    truth: Mapping[str, float | None] = find_truth(texts) or {text: to_number(text) for text in texts}
+    if {0.0, 1.0}.issuperset(truth.values()):
+        # A label of its own, as it would be without `classes`.
+        Y, names = np.isin(cells, classes[[bool(truth[text]) for text in texts]])[:, np.newaxis], [column.name]
+    else:
+        Y, names = cells[:, np.newaxis] == classes, [f"{column.name}={text}" for text in texts]
+    return np.where(known[:, np.newaxis], Y, np.nan).astype(np.float32), names
 
 
 class _Tags:

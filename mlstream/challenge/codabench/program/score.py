@@ -107,20 +107,23 @@ def read_npz(path: Path, labels: list[str]) -> tuple[list[str], Floats]:
     return [f"{one:016x}" if isinstance(one, int) else str(one) for one in ids.tolist()], prob
 
 
+def find_columns(text: str, expected: list[str]) -> tuple[list[str], Any]:
+    """Return the names of a CSV text, whatever separates its cells, and the rows behind."""
+    for separator, skip in [(separator, skip) for skip in (False, True) for separator in ",;\t|"]:
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=skip)
+        header = next(rows, [])
+        if sorted(header) == sorted(expected):
+            return header, rows
+    raise ValueError(f"The columns must be {', '.join(expected)}, with commas, semicolons, tabs or bars between.")
+
+
 def read_csv(path: Path, labels: list[str], max_bytes: int) -> tuple[list[str], Floats]:
     """Return ids and probabilities of a CSV file."""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         content = file.read(max_bytes + 1)
     if len(content) > max_bytes:
         raise ValueError(f"The file must be of {max_bytes} bytes at most, unpacked.")
-    text, expected = content.decode("utf-8-sig"), ["row_id", *labels]
-    for separator, skip in [(separator, skip) for skip in (False, True) for separator in ",;\t|"]:
-        rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=skip)
-        header = next(rows, [])
-        if sorted(header) == sorted(expected):
-            break
-    else:
-        raise ValueError(f"The columns must be {', '.join(expected)}, with commas, semicolons, tabs or bars between.")
+    header, rows = find_columns(content.decode("utf-8-sig"), ["row_id", *labels])
     key, columns = header.index("row_id"), [header.index(label) for label in labels]
     ids, prob = [], []
     for number, row in enumerate(rows, start=2):

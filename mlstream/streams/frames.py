@@ -127,7 +127,7 @@ def is_of_float32(frame: Frame) -> bool:
 
     # A sparse column of pandas has no type of narwhals, and neither has one of polars without a value.
     kinds = {
-        str(getattr(column.to_native().dtype, "subtype", ""))
+        str(getattr(getattr(column.to_native(), "dtype", None), "subtype", ""))
         if column.dtype == nw.Unknown
         else str(column.dtype).lower()
         for column in iter_columns(frame)

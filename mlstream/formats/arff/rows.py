@@ -124,7 +124,8 @@ class RowReader:
         value = column.read(bare) if cell != _MISSING else None
         if value is None and cell not in self._missing and cell:
             values = column.column.values
-            rule = column.rule if values is None else f"must be one of {{{clip(', '.join(values))}}}"
+            rule = "must hold dates as its header writes them" if column.column.is_date else column.rule
+            rule = rule if values is None else f"must be one of {{{clip(', '.join(values))}}}"
             self._fail(number, f"column {show(column.column.name)} {rule}. Got {show(cell)}; {MISSING}, {IGNORE}")
         if value is not None and abs(value) >= MAX_EXACT and is_rounded(bare):
             self._fail(number, f"column {show(column.column.name)} {EXACT}. Got {show(cell)}")

@@ -204,9 +204,11 @@ def _tabulate_frame(frame: Frame, title: str, reading: ReadingCard, texts: Colle
 
 
 def _to_array(column: FrameColumn) -> np.ndarray:
-    # Floats, which libraries make of whole numbers where one is missing, would be rounded; NumPy has no 128 bits.
+    # Floats, which libraries make of whole numbers where one is missing, would be rounded; NumPy has no 128 bits; and
+    # pyarrow takes the last category for one that is missing.
     is_object = column.dtype.is_integer() and (column.null_count() or str(column.dtype).endswith("128"))
-    return np.array(column.to_list(), dtype=object) if is_object else column.to_numpy()
+    is_category = str(column.dtype).startswith(("Categorical", "Enum"))
+    return np.array(column.to_list(), dtype=object) if is_object or is_category else column.to_numpy()
 
 
 def _tabulate_sparse(frame: Any, title: str, reading: ReadingCard) -> Table:

@@ -1,6 +1,7 @@
 """A table is had from a frame, a Bunch, a pair of arrays, a file or a name; what a frame holds comes through."""
 
 import datetime as dt
+from decimal import Decimal
 from itertools import product
 
 import numpy as np
@@ -97,6 +98,53 @@ def test_declared_categories_keep_their_order(column):
     assert Dataset.from_frame(frame, ["k"], categories="ordinal").X.tolist() == [[0], [2]]
     table = Dataset.from_frame(frame, ["k"])
     assert (table.X.tolist(), table.feature_names) == ([[1, 0, 0], [0, 0, 1]], ("c=low", "c=middle", "c=high"))
+
+
+WORDS = ["b", None, "a"]
+CELLS = {
+    "Int64": (pd.array([1, None, 5], "Int64"), [[1], [np.nan], [5]]),
+    "boolean": (pd.array([True, None, False], "boolean"), [[1], [np.nan], [0]]),
+    "objects": (pd.array([True, None, False], object), [[1], [np.nan], [0]]),
+    "decimals": (pd.array([Decimal("1.5"), None, Decimal(2)], object), [[1.5], [np.nan], [2]]),
+    "float16": (np.array([1.5, np.nan, 2], np.float16), [[1.5], [np.nan], [2]]),
+    "nothing": (pd.array([None] * 3, object), [[np.nan]] * 3),
+    "numbers as text": (pd.array(["1", None, "2.5"], "string"), [[1], [np.nan], [2.5]]),
+    "truth values": (pd.array(["True", None, "FALSE"], "string"), [[1], [np.nan], [0]]),
+    "text": (pd.array(WORDS, "string"), [[0, 1], [np.nan] * 2, [1, 0]]),
+    "text of pyarrow": (pd.array(WORDS, pd.ArrowDtype(pa.string())), [[0, 1], [np.nan] * 2, [1, 0]]),
+    "dictionary": (
+        pd.array(WORDS, pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))),
+        [[0, 1], [np.nan] * 2, [1, 0]],
+    ),
+    "categories": (pd.Categorical(WORDS, ["c", "b", "a"]), [[0, 1], [np.nan] * 2, [1, 0]]),
+    "categories of numbers": (pd.Categorical([3, None, 1]), [[3], [np.nan], [1]]),
+}
+
+
+def test_a_column_of_any_type_is_read_alike_from_every_library_and_from_parquet(tmp_path):
+    def check(name):
+        cells, expected = CELLS[name]
+        frame = pd.DataFrame({"c": cells, "k": [1, 0, 1]})
+        frame.to_parquet(tmp_path / "t.parquet")
+        for source in (frame, pa.table(frame), pl.from_pandas(frame), tmp_path / "t.parquet"):
+            table = as_dataset(source, labels=["k"], missing="keep", categories="one-hot")
+            np.testing.assert_array_equal(table.X, expected)
+            assert table.feature_names == (("c",) if len(expected[0]) == 1 else ("c=a", "c=b"))
+
+    check_all(CELLS, check)
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_whole_numbers_that_floats_round_are_refused_until_they_are_ignored(frame):
+    for number in (2**53 + 1, -(2**53) - 1, 2**64):
+        for other in (1, None):
+            # pandas would round a number beside a missing one itself.
+            ids = [number, other] if frame is pl.DataFrame else pd.array([number, other], object)
+            columns = {"id": ids, "a": [5, 7], "k": [1, 0]}
+            with pytest.raises(ValueError, match=rf"row 1: column 'id' must hold .* 2\*\*53 .*ignore= .* Got {number}"):
+                Dataset.from_frame(frame(columns), ["k"], missing="keep")
+            assert Dataset.from_frame(frame(columns), ["k"], ignore=["id"]).X.tolist() == [[5], [7]]
+    assert Dataset.from_frame(frame({"a": [2**53, -(2**53)], "k": [1, 0]}), ["k"]).X.tolist() == [[2**53], [-(2**53)]]
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

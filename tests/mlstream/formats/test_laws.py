@@ -1,5 +1,7 @@
 """Laws of all readers: one table is read alike from all formats, and what cannot be read is one error."""
 
+import datetime as dt
+import gzip
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from scipy import sparse
 
+from mlstream._support.content import FormatError
 from mlstream.data.datasets import iter_dataset, load_dataset
 from mlstream.streams.stream import Dataset
 from tests.loops import check_all
@@ -411,3 +414,77 @@ def test_a_column_that_is_ignored_changes_nothing_whatever_it_holds(
 
 def as_text(table: Table) -> dict[str, list[Any]]:
     return {IGNORED: [cell if cell is None else str(cell) for cell in table.columns[IGNORED]]}
+
+
+TIMES = [dt.datetime(2026, 1, 31, 10, 30), None, dt.datetime(1969, 12, 31, 23, 59, 59), dt.datetime(2024, 2, 29)]
+LABELS_OF_TIMES = [0, 1, 0, 1]
+
+
+def arff_times(kind: str, form: str) -> str:
+    rows = "".join(
+        f"{time:'{form}'},{y}\n" if time else f"?,{y}\n" for time, y in zip(TIMES, LABELS_OF_TIMES, strict=True)
+    )
+    return f"@relation r\n@attribute t date {kind}\n@attribute y {{0,1}}\n@data\n{rows}"
+
+
+def csv_times(form: str) -> str:
+    rows = (f"{time:{form}},{y}\n" if time else f",{y}\n" for time, y in zip(TIMES, LABELS_OF_TIMES, strict=True))
+    return "t,y\n" + "".join(rows)
+
+
+TEXTS_OF_TIMES = {
+    "T.csv": csv_times("%Y-%m-%dT%H:%M:%S"),
+    "zone.csv": csv_times("%Y-%m-%d %H:%M:%SZ"),
+    "slash.csv": csv_times("%Y/%m/%d %H:%M:%S"),
+    "iso.arff": arff_times("", "%Y-%m-%dT%H:%M:%S"),
+    "pattern.arff": arff_times("'dd.MM.yyyy HH:mm:ss'", "%d.%m.%Y %H:%M:%S"),
+    "short.arff": arff_times('"yy-M-d, H:m:s"', "%y-%m-%d, %H:%M:%S"),
+}
+
+
+def to_parts(time: dt.datetime | None) -> list[float]:
+    if time is None:
+        return [np.nan] * 7
+    return [time.year, time.month, time.day, time.weekday(), time.hour, time.minute, time.second]
+
+
+@pytest.mark.parametrize("dates", ["epoch", "parts"])
+def test_times_become_numbers_in_every_format(tmp_path: Path, dates: str) -> None:
+    columns = {"t": TIMES, "y": LABELS_OF_TIMES}
+    seconds = [[time.replace(tzinfo=dt.UTC).timestamp() if time else np.nan] for time in TIMES]
+    X = seconds if dates == "epoch" else list(map(to_parts, TIMES))
+    names = ["year", "month", "day", "weekday", "hour", "minute", "second"]
+    options: Any = {"labels": ["y"], "missing": "keep", "dates": dates}
+
+    def check(name: str) -> None:
+        path = tmp_path / name
+        if name in TEXTS_OF_TIMES:
+            path.write_text(TEXTS_OF_TIMES[name], encoding="utf-8")
+        elif name.endswith(".parquet"):
+            parquet.write_table(pa.table({**columns, "t": pa.array(TIMES, pa.timestamp(name.partition(".")[0]))}), path)
+        got = Dataset.from_frame(FRAMES[name](columns), **options) if name in FRAMES else load_dataset(path, **options)
+        assert got.feature_names == (("t",) if dates == "epoch" else tuple(f"t.{part}" for part in names))
+        np.testing.assert_array_equal(got.X, X)
+
+    check_all([*TEXTS_OF_TIMES, "ms.parquet", "us.parquet", "ns.parquet", *FRAMES], check)
+
+
+@pytest.mark.parametrize("suffix", ["", ".txt", ".data", ".txt.gz"])
+def test_the_format_may_be_stated(tmp_path: Path, suffix: str) -> None:
+    table = Table({"a": [1.5, -2.0], "y": [1, 0], "z": [0, None]})
+
+    def check(name: str) -> None:
+        content = write(tmp_path, name, table).read_bytes()
+        path = tmp_path / f"t{suffix}"
+        path.write_bytes(gzip.compress(content) if suffix.endswith(".gz") else content)
+        kind = {"dat": "keel"}.get(name.partition(".")[2], name.partition(".")[2])
+        separator = {"semicolon.csv": ";", "x.csv": ","}.get(name)
+        for read_one in (load_dataset, lambda *args, **options: next(iter_dataset(*args, **options))):
+            with pytest.raises(
+                FormatError, match=r"must be a table.* format= or --format \(arff, csv, tsv, keel, parq"
+            ):
+                read_one(path, ["y", "z"])
+            got = read_one(path, ["y", "z"], format=kind, separator=separator)
+            np.testing.assert_array_equal(np.hstack([dense(got.X), got.Y]), [[1.5, 1, 0], [-2, 0, np.nan]])
+
+    check_all([*TEXTS, "x.parquet"], check)

@@ -35,7 +35,9 @@ ODD_CELLS = st.sampled_from(
 )
 LABELS = st.sampled_from("01?")
 BLANKS = st.sampled_from(["", "", "", " ", "\t "])
-ENDS = st.sampled_from(["\n", "\n", "\n", "\r\n", "\r", "\n\n", " % c\n", ",\n", "\n  % c\n", ",1\n"])
+ENDS = st.sampled_from(
+    ["\n"] * 3 + ["\r\n", "\r", "\n\n", " % c\n", ",\n", "\n  % c\n", ",1\n", ",{0.5}\n", ", {2} % c\n"]
+)
 
 
 @st.composite
@@ -203,4 +205,6 @@ def outcome(block: bytes, *, compiled: bool) -> Any:
         return str(error)
     cells = rows.cells
     parts = (cells.data, cells.indices, cells.indptr) if sparse.issparse(cells) else (cells,)
-    return cells.shape, [np.asarray(part).astype("f8").tobytes() for part in parts], rows.lines.tolist(), rows.next_line
+    bits = [np.asarray(part).astype("f8").tobytes() for part in parts]
+    weights = None if rows.weights is None else rows.weights.tolist()
+    return cells.shape, bits, rows.lines.tolist(), rows.next_line, weights

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from mlstream._support.content import FormatError
+from mlstream.data.datasets import iter_dataset, load_dataset
 from mlstream.formats.arff.reader import parse_arff
 from mlstream.streams.tables.table import Table
 from tests.loops import check_all
@@ -274,6 +275,58 @@ def test_liac_arff_reads_the_same_real_file(shared_data: Any, name: str) -> None
     values, rows, columns = peer["data"]
     expected = sparse.coo_array((values, (rows, columns)), shape=table.cells.shape).toarray()
     np.testing.assert_array_equal(dense(table), expected)
+
+
+# Columns that are no features, among two that are, as openSMILE and WEKA write them.
+ANY_TYPES = """@relation r
+@attribute name string
+@attribute a numeric
+@attribute 'when, exactly' date "yyyy-MM-dd HH:mm"
+@attribute bag relational
+  @attribute inner {u,v}
+  @attribute name numeric
+@end bag
+@attribute odd hierarchical
+@attribute y {0,1}
+@data
+"""
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "'it\\'s, well', 1.5, '2026-01-31 10:30', 'u,1\\nv,2', a/b, 1\n?,2,?,?,?,0 % c\n",
+        "{0 '{x}, \\'y\\'', 1 1.5, 2 \"2026-01-31 10:30\", 3 'u,1\\nv,2', 4 a/b, 5 1}\n{1 2}\n",
+    ],
+)
+def test_columns_of_any_type_can_be_ignored(tmp_path: Path, rows: str) -> None:
+    (tmp_path / "x.arff").write_text(ANY_TYPES + rows, encoding="utf-8")
+    ignore = ["name", "when, exactly", "bag", "odd"]
+    table = load_dataset(tmp_path / "x.arff", -1, ignore=ignore)
+    assert (table.feature_names, table.label_names) == (("a",), ("y",))
+    assert (table.X.tolist(), table.Y.tolist()) == ([[1.5], [2]], [[1], [0]])
+    for left in ignore:
+        with pytest.raises(
+            FormatError, match=rf"column '{left}' must be numeric or nominal. .*; .*ignore= or --ignore"
+        ):
+            load_dataset(tmp_path / "x.arff", -1, ignore=[name for name in ignore if name != left])
+
+
+@pytest.mark.parametrize(
+    "rows", ["1,red,0,{0.5}\n2,blue,1\n?,red,1 , { 3 } % c\n", "{0 1}, {0.5}\n{0 2,1 blue,2 1}\n{0 ?,2 1},{3}% c\n"]
+)
+def test_weights_of_weka_become_those_of_samples(tmp_path: Path, rows: str) -> None:
+    (tmp_path / "x.arff").write_text(HEAD + rows, encoding="utf-8")
+    weights = load_dataset(tmp_path / "x.arff", -1, missing="keep").sample_weight
+    assert weights is not None
+    assert weights.tolist() == [0.5, 1, 3]
+    dropped = load_dataset(tmp_path / "x.arff", -1, missing="drop", ignore=["b c"]).sample_weight
+    assert dropped is not None
+    assert dropped.tolist() == [0.5, 1]
+    chunks = list(iter_dataset(tmp_path / "x.arff", -1, missing="keep", chunk_size=1))
+    assert [chunk.sample_weight for chunk in chunks] == [0.5, 1, 3]
+    (tmp_path / "x.arff").write_text(HEAD + "1,red,0\n", encoding="utf-8")
+    assert load_dataset(tmp_path / "x.arff", -1).sample_weight is None
 
 
 def dense(table: Table) -> Any:

@@ -66,36 +66,31 @@ def read_json(lines: Lines, wanted: Collection[str] | None) -> Iterator[Block]:
     while taken := list(islice(numbered, _N_ROWS)):
         rows = []
         for number, line in taken:
-            try:
-                row = _read_object(line, wanted)
-            except FormatError as error:
-                raise FormatError(f"{at(lines.path, number)}: {error}") from None
-            if not row.keys() <= names.keys():
-                names |= dict.fromkeys(row)
-                _require_width(lines.path, number, len(names))
-            rows.append(row)
+            rows.append(_read_object(line, wanted, at(lines.path, number)))
+            names |= dict.fromkeys(rows[-1])
+            _require_width(lines.path, number, len(names))
         columns = {name: TextColumn.encode(row.get(name, "") for row in rows) for name in names}
         cells = {name: Texts(codes.astype(np.int32), list(values)) for name, (codes, values) in columns.items()}
         yield Block(lines.path, np.array([number for number, _ in taken]), cells, str)
 
 
-def _read_object(line: str, wanted: Collection[str] | None) -> dict[str, str]:
+def _read_object(line: str, wanted: Collection[str] | None, where: str) -> dict[str, str]:
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"an event must be a JSON object. Got: {error}.") from None
+        raise FormatError(f"{where}: an event must be a JSON object. Got: {error}.") from None
     if not isinstance(fields, dict):
-        raise FormatError(f"an event must be a JSON object. Got {show(line)}.")
+        raise FormatError(f"{where}: an event must be a JSON object. Got {show(line)}.")
     cells: dict[str, str] = {}
     for name, value in _flatten(fields, ""):
         if wanted is not None and name not in wanted:
             continue
         if isinstance(value, list):
             raise FormatError(
-                f"column {show(name)} must hold text or numbers; `columns` leaves others out. Got a list."
+                f"{where}: column {show(name)} must hold text or numbers; `columns` leaves others out. Got a list."
             )
         if name in cells:
-            raise FormatError(f"names of columns must differ. Got {show(name)} twice.")
+            raise FormatError(f"{where}: names of columns must differ. Got {show(name)} twice.")
         cells[name] = _to_cell(value)
     return cells
 

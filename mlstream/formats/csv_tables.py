@@ -97,13 +97,17 @@ def find_words(
     chosen = choose_texts(list(names.values()))
     columns = {place: Words(name, path, reading, are_texts=name in chosen) for place, name in names.items()}
     for block in iterate_blocks(lines, header):
-        few = [place for place, column in columns.items() if not column.are_many]
-        found = block.find_texts(header.kept, few)
-        for place, column in columns.items():
-            texts, lines_of = block.distinct(found[place]) if place in found else ([], [])
-            column.add(texts, lines_of, len(block.lines))
-    found = map(Words.settle, columns.values())
-    return {one.column.name: one for one in found if one.read is not to_number}
+        _add_texts(block, columns)
+    settled = [column.settle() for column in columns.values()]
+    return {one.column.name: one for one in settled if one.read is not to_number}
+
+
+def _add_texts(block: CsvBlock, columns: Mapping[int, Words]) -> None:
+    few = [place for place, column in columns.items() if not column.are_many]
+    found = block.find_texts(columns, few)
+    for place, column in columns.items():
+        texts, lines = block.distinct(found[place]) if place in found else ([], [])
+        column.add(texts, lines, len(block.lines))
 
 
 class _BlockReader:

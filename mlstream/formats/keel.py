@@ -152,10 +152,11 @@ def _settle_roles(header: _Header, rule: PlainRule) -> _Header:
     names = list(header.columns)
     outputs = header.outputs or names[-1:]
     inputs = header.inputs or [name for name in names if name not in outputs]
-    one = outputs[0] if len(outputs) == 1 else None
-    are_chosen = isinstance(rule, int) or (isinstance(rule, tuple) and one in rule)
-    fits = sorted(inputs + outputs) == sorted(names) and (one is None or one in header.classes)
-    header.inputs, header.outputs = (inputs, outputs) if fits and not are_chosen else (names, [])
+    fits = sorted(inputs + outputs) == sorted(names)
+    if len(outputs) == 1:
+        # Its classes become labels, unless the rule names the column itself.
+        fits = fits and outputs[0] in header.classes and not (isinstance(rule, tuple) and outputs[0] in rule)
+    header.inputs, header.outputs = (inputs, outputs) if fits and not isinstance(rule, int) else (names, [])
     return header
 
 

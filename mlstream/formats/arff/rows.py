@@ -123,10 +123,8 @@ class RowReader:
         bare = unquote(cell)
         value = column.read(bare) if cell != _MISSING else None
         if value is None and cell not in self._missing and cell:
-            values = column.column.values
-            rule = "must hold dates as its header writes them" if column.column.is_date else column.rule
-            rule = rule if values is None else f"must be one of {{{clip(', '.join(values))}}}"
-            self._fail(number, f"column {show(column.column.name)} {rule}. Got {show(cell)}; {MISSING}, {IGNORE}")
+            got = f"Got {show(cell)}; {MISSING}, {IGNORE}"
+            self._fail(number, f"column {show(column.column.name)} {_find_rule(column)}. {got}")
         if value is not None and abs(value) >= MAX_EXACT and is_rounded(bare):
             self._fail(number, f"column {show(column.column.name)} {EXACT}. Got {show(cell)}")
         return math.nan if value is None else value
@@ -134,6 +132,13 @@ class RowReader:
     def _fail(self, number: int, message: str) -> NoReturn:
         # Already read with care: what is wrong here is wrong.
         raise FormatError(f"{at(self._path, number)}: {message}.") from None
+
+
+def _find_rule(column: TextColumn) -> str:
+    """Return what the header says about the cells of a column, for errors."""
+    if column.column.values is not None:
+        return f"must be one of {{{clip(', '.join(column.column.values))}}}"
+    return "must hold dates as its header writes them" if column.column.is_date else column.rule
 
 
 def _is_plain_text(text: str) -> bool:

@@ -1,10 +1,12 @@
 """Commands that take a table read it as people have it, and the card makes the same stream again."""
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import mlstream
 from mlstream import load_dataset
 from mlstream.formats import load
 from mlstream.streams.card_model import ReadingCard, load_card
@@ -197,3 +199,12 @@ def test_a_wrong_separator_is_refused_by_its_option(table: Path, tmp_path: Path,
     assert "separator= or --separator must be one ASCII character, such as ';', and no quote. Got '::'" in str(
         done.exception
     )
+
+
+def test_options_that_errors_of_tables_name_are_options_of_the_commands() -> None:
+    root = Path(mlstream.__file__).parent
+    sources = [path for part in ("formats", "streams/tables", "data") for path in (root / part).rglob("*.py")]
+    named = {flag for path in sources for flag in re.findall(r"= or (--[a-z-]+)", path.read_text(encoding="utf-8"))}
+    offered = set(re.findall(r"--[a-z-]+", invoke("scenario", "--help").output))
+    assert len(named) > 9
+    assert named <= offered

@@ -193,6 +193,7 @@ def _expand(path: Path, column: Column, cells: npt.NDArray[np.float64]) -> tuple
     if len(texts) > MAX_CLASSES:
         rule = f"must hold at most {MAX_CLASSES} values for classes= or --classes"
         raise FormatError(f"{path}: label column {show(column.name)} {rule}. Got {len(texts)}.")
+    require_memory(5 * len(cells) * len(texts), f"the classes of {path}", FormatError)
     truth: Mapping[str, float | None] = find_truth(texts) or {text: to_number(text) for text in texts}
     if {0.0, 1.0}.issuperset(truth.values()):
         # A label of its own, as it would be without `classes`.

@@ -31,8 +31,8 @@ from mlstream.streams.tables._joined_features import join_columns
 from mlstream.streams.tables.label_columns import gather_labels
 from mlstream.streams.tables.labels import find_names
 from mlstream.streams.tables.missing_values import fill_means, mark_missing
-from mlstream.streams.tables.table import Column, Table, peek, take_columns
-from mlstream.streams.tables.text_columns import CATEGORIES, IGNORE, NUMBER_RULE
+from mlstream.streams.tables.table import Column, Table, peek, take_columns, to_number
+from mlstream.streams.tables.text_columns import CATEGORIES, IGNORE, MISSING, NUMBER_RULE
 
 # Below this share of stored cells, a table in sparse notation becomes a CSR matrix: less than half of the memory.
 # Files in sparse notation that are full all the same (Yeast's) become dense.
@@ -247,8 +247,10 @@ def _require_declared(table: Table, columns: Sequence[Column], reading: ReadingC
     if found is None or found.first_word is None or reading.categories is not None:
         return
     word, line = found.first_word
-    way_out = f"{CATEGORIES}, {IGNORE}"
-    raise FormatError(f"{table.at(line)}: column {show(found.name)} {NUMBER_RULE}. Got {show(word)}; {way_out}.")
+    among = f", among numbers; {MISSING}," if any(to_number(text) is not None for text in found.values or ()) else ";"
+    raise FormatError(
+        f"{table.at(line)}: column {show(found.name)} {NUMBER_RULE}. Got {show(word)}{among} {CATEGORIES}, {IGNORE}."
+    )
 
 
 def _fill(

@@ -165,8 +165,14 @@ def read_texts(
 
 
 def missing_words(reading: ReadingCard, *signs: str) -> frozenset[str]:
-    """Return the words for a missing value, beside an empty cell; `signs` are those that a format defines."""
-    return MISSING_WORDS if reading.missing_words is None else frozenset((*reading.missing_words, *signs))
+    """Return the words for a missing value, beside an empty cell; `signs` are those that a format defines.
+
+    Where there are signs, words that the user names may be in quotes of either kind.
+    """
+    if reading.missing_words is None:
+        return MISSING_WORDS
+    quotes = ("", "'", '"') if signs else ("",)
+    return frozenset((*signs, *(f"{quote}{word}{quote}" for word in reading.missing_words for quote in quotes)))
 
 
 def find_truth(

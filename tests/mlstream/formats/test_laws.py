@@ -299,6 +299,24 @@ def test_words_in_quotes_and_declared_values_are_never_missing(tmp_path: Path, w
     check_all(TEXTS, check)
 
 
+def test_words_that_are_named_are_missing_in_quotes_too(tmp_path: Path) -> None:
+    table = Table({"a": [1.5, "-", "NA"], "y": [0, 1, 0], "z": [0, 0, 1]})
+
+    def check(name: str) -> None:
+        # Numbers are declared, or all that is left.
+        text = TEXTS[name](table).replace("{'-','NA'}", "numeric").replace("{-,NA}", "real")
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        options: Any = {"separator": ","} if name == "x.csv" else {}
+        with pytest.raises(FormatError, match=r"column 'a' must .*; (missing_words|categories)= or --"):
+            load_dataset(tmp_path / name, ["y", "z"], **options)
+        table_of_numbers = load_dataset(
+            tmp_path / name, ["y", "z"], missing="keep", missing_words=["-", "NA"], **options
+        )
+        np.testing.assert_array_equal(dense(table_of_numbers.X), [[1.5], [np.nan], [np.nan]])
+
+    check_all([name for name in TEXTS if name != "sparse.arff"], check)
+
+
 @pytest.mark.parametrize(
     ("absent", "present"),
     [

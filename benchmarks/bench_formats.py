@@ -9,6 +9,7 @@ of memory is compared to the size of the result.
 
 import tempfile
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from pyarrow import csv as arrow_csv
 from river import stream as river_stream
 from scipy import sparse
 from scipy.io import arff as scipy_arff
+from sklearn.datasets import load_svmlight_file
 
 from mlstream.cards.description import describe_stream
 from mlstream.data.datasets import load_dataset
@@ -170,6 +172,34 @@ def csv_contests(table: Dataset, path: Path) -> list[Contest]:
     ]
 
 
+def word_contests(path: Path) -> list[Contest]:
+    """Read a table of words as CSV, into 0/1 features."""
+    words, labels = np.array(["red", "green", "blue", ""])[RNG.integers(0, 4, (N_DENSE, 10))], RNG.random(N_DENSE) < 0.3
+    pd.DataFrame(words).assign(label=labels.astype(int)).to_csv(path, index=False)
+
+    def ours() -> Dataset:
+        return load_dataset(path, labels=-1, categories="one-hot", missing="indicator")
+
+    return [Contest("load_dataset, words", ours, {"pandas": lambda: pd.get_dummies(pd.read_csv(path))}, 0, None, 0, 3)]
+
+
+def libsvm_contests(folder: Path) -> list[Contest]:
+    """Read LIBSVM files: one of many rows, and one of 100,000 labels."""
+
+    def contest(name: str, n_rows: int, n_labels: int) -> Contest:
+        path, lines = folder / f"{n_labels}.svm", []
+        for _ in range(n_rows):
+            present, features = np.unique(RNG.integers(0, n_labels, 3)), np.unique(RNG.integers(0, 2000, 80))
+            cells = " ".join(f"{index}:{value:.4f}" for index, value in zip(features, RNG.random(80), strict=False))
+            lines.append(f"{','.join(map(str, present))} {cells}\n")
+        path.write_text(f"{n_rows} 2000 {n_labels}\n{''.join(lines)}", encoding="utf-8")
+        content = "".join(lines).encode()
+        peers = {"scikit-learn": lambda: load_svmlight_file(BytesIO(content), multilabel=True)}
+        return Contest(f"load_dataset, {name}", lambda: load_dataset(path), peers, 0, None, n_rows * n_labels, 3)
+
+    return [contest("LIBSVM", *sized((20_000, 100), (200, 100))), contest("100,000 labels", sized(2000, 20), 100_000)]
+
+
 def npz_contests(table: Dataset, path: Path) -> list[Contest]:
     """Read a stream whole, and open it without reading it."""
     save(as_stream(table), path)
@@ -191,6 +221,8 @@ def contests(folder: Path) -> list[Contest]:
         *arff_contests("Mediamill", dense, folder / "dense.arff"),
         *arff_contests("20NG", words, folder / "sparse.arff"),
         *csv_contests(dense, folder / "dense.csv"),
+        *word_contests(folder / "words.csv"),
+        *libsvm_contests(folder),
         *npz_contests(dense, folder / "dense.npz"),
     ]
 

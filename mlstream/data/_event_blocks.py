@@ -48,7 +48,7 @@ def read_csv(
         if len(numbers):
             yield Block(lines.path, numbers, {name: found[place] for name, place in places.items()}, unguard_text)
     if n_blank:
-        warnings.warn(f"{lines.path}: {n_blank} rows without any value were left out.", stacklevel=2)
+        warnings.warn(f"{lines.path}: rows without any value were left out: {n_blank}.", stacklevel=2)
 
 
 def _leave_out_blank(block: CsvBlock, places: list[int]) -> tuple[Mapping[int, Texts], npt.NDArray[np.int64]]:

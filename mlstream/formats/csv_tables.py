@@ -74,7 +74,7 @@ def read_csv(
     if not is_filled:
         warnings.warn(f"{path}: column {show(names[-1])} is empty in every row; {IGNORE}.", stacklevel=2)
     if n_empty:
-        warnings.warn(f"{path}: {n_empty} rows without any value were left out.", stacklevel=2)
+        warnings.warn(f"{path}: rows without any value were left out: {n_empty}.", stacklevel=2)
 
 
 def _find_empty(block: CsvBlock, cells: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:

@@ -101,7 +101,8 @@ def _find_rule(table: Table, card: StreamCard | None) -> LabelColumns:
         return LabelColumns(_count_titled(table, titled), {})
     raise FormatError(
         f"{table.path}: labels must be given as a number of columns, names, or a MULAN .xml file. "
-        f"Got no labels, and neither a card, nor -C in the title, nor {xml.name} names them."
+        f"Got no labels, and neither a card, nor -C in the title, nor {xml.name} names them; tags= or --tags names a "
+        "column that lists them."
     )
 
 

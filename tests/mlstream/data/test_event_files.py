@@ -199,7 +199,7 @@ def test_logs_come_in_the_dialects_of_tables(tmp_path, separator, end, encoding)
 
 def test_a_line_of_excel_states_the_separator_and_its_empty_lines_are_left_out(tmp_path):
     path = write(tmp_path, "sep=;\nts;a,b\n1;x\n;\n\n3;NA\n; \n")
-    with pytest.warns(UserWarning, match="2 rows without any value were left out"):
+    with pytest.warns(UserWarning, match="rows without any value were left out: 2"):
         events = read_events(path, time="ts", max_delay="1s")
     assert (seconds(events), texts(events, "a,b")) == ([1, 3], ["x", ""])
     late = write(tmp_path, "ts;a\n5;x\n;\n1;y\n", "late.csv")

@@ -180,7 +180,7 @@ def test_labels_may_be_words_for_truth_values(tmp_path: Path) -> None:
 
 def test_rows_of_missing_values_are_rows_and_empty_lines_of_spreadsheets_are_none(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,b,y\n1,2,0\n\n,,\nNA,NA,?\n , ,\n3,4,1\n,,\n", encoding="utf-8")
-    with pytest.warns(UserWarning, match=r"x\.csv: 3 rows without any value were left out"):
+    with pytest.warns(UserWarning, match=r"x\.csv: rows without any value were left out: 3"):
         table = load_dataset(tmp_path / "x.csv", labels=["y"], missing="keep")
     np.testing.assert_array_equal(np.hstack([table.X, table.Y]), [[1, 2, 0], [np.nan] * 3, [3, 4, 1]])
     # What is ignored is there all the same.

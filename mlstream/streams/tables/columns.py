@@ -29,9 +29,8 @@ from mlstream.streams.label_values import Indicator
 from mlstream.streams.tables._growing_arrays import Cells, Growing, GrowingTable
 from mlstream.streams.tables._joined_features import join_columns
 from mlstream.streams.tables.label_columns import gather_labels
-from mlstream.streams.tables.labels import find_names
 from mlstream.streams.tables.missing_values import fill_means, mark_missing
-from mlstream.streams.tables.table import Column, Table, peek, take_columns, to_number
+from mlstream.streams.tables.table import Column, Table, find_columns, peek, take_columns, to_number
 from mlstream.streams.tables.text_columns import CATEGORIES, IGNORE, MISSING, NUMBER_RULE
 
 # Below this share of stored cells, a table in sparse notation becomes a CSR matrix: less than half of the memory.
@@ -141,7 +140,7 @@ def part(
 
 def _find_time(table: Table, reading: ReadingCard) -> list[int]:
     """Return the column of times, if there is one; raise FormatError if it holds words, which have no order."""
-    places = [] if reading.time is None else find_names(table, [reading.time], "time= or --column")
+    places = [] if reading.time is None else find_columns(table.names, [reading.time], table.path, "time= or --column")
     for place in places:
         if (first_word := table.columns[place].first_word) is not None:
             rule = "the column of times must hold numbers or dates"

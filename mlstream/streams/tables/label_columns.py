@@ -145,7 +145,7 @@ class _Binary:
         if column.first_word is None:
             raise FormatError(f"{table.path}: {rule}. Got the values {show(values)}; {_WAY_OUT}.")
         word, line = column.first_word
-        raise FormatError(f"{table.at(line)}: {rule}, or empty for an unknown label. Got {show(word)}; {_WAY_OUT}.")
+        raise FormatError(f"{table.at(line)}: {rule}, or empty where it is unknown. Got {show(word)}; {_WAY_OUT}.")
 
 
 class _Classes:

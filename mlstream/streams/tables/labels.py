@@ -15,7 +15,7 @@ from mlstream._support.content import FormatError, bare_path, show
 from mlstream._support.files import did_you_mean
 from mlstream.streams.card_model import ReadingCard, StreamCard
 from mlstream.streams.tables.mulan import read_labels
-from mlstream.streams.tables.table import Column, Table
+from mlstream.streams.tables.table import Column, Table, find_columns
 
 LabelRule: TypeAlias = int | Iterable[str] | str | os.PathLike[str] | None
 PlainRule: TypeAlias = int | tuple[str, ...] | str | None
@@ -67,7 +67,7 @@ def choose_labels(
     if tags is not None:
         if rule is not None and not isinstance(rule, tuple):
             raise ValueError(f"labels must be names of tags, or None for all of them, with tags=. Got {rule!r}.")
-        return LabelColumns(find_names(table, [tags], "tags= or --tags"), {})
+        return LabelColumns(find_columns(table.names, [tags], table.path, "tags= or --tags"), {})
     chosen = _find_rule(table, card) if rule is None else _apply(table, rule)
     if not 0 < len(chosen.indices) < len(table.columns):
         raise FormatError(
@@ -89,9 +89,9 @@ def choose_texts(
 
 def _find_rule(table: Table, card: StreamCard | None) -> LabelColumns:
     if card is not None:
-        return LabelColumns(find_names(table, card.label_names), card.label_parents)
+        return LabelColumns(_find_names(table, card.label_names), card.label_parents)
     if table.label_names:
-        return LabelColumns(find_names(table, table.label_names), {})
+        return LabelColumns(_find_names(table, table.label_names), {})
     options, xml = _MEKA.search(table.relation.partition(":")[2]), _find_xml(table.path)
     titled = int(options.group(1)) if options else None
     if xml.is_file():
@@ -142,7 +142,7 @@ def _apply(table: Table, rule: int | tuple[str, ...] | str) -> LabelColumns:
         _require_number(table, rule, len(table.columns))
         return LabelColumns(list(_cut(range(len(table.columns)), rule)), {})
     if isinstance(rule, tuple):
-        return LabelColumns(find_names(table, rule), {})
+        return LabelColumns(_find_names(table, rule), {})
     return _apply_file(table, Path(rule))
 
 
@@ -151,11 +151,11 @@ def _apply_file(table: Table, path: Path) -> LabelColumns:
     known, there = set(table.names), table.file_names or table.names
     unknown = next((name for name in names if name not in known.union(there)), None)
     if unknown is not None:
-        got = f"{show(unknown)}, which is not a column{_nearest(unknown, there)}"
+        got = f"{show(unknown)}, which is not a column{did_you_mean(unknown, there)}"
         raise FormatError(f"{path} must name columns of {table.path.name}. Got {got}")
     # MULAN numbers labels by their columns, whatever the order of its file.
     parents = {name: parent for name, parent in parents.items() if known.issuperset((name, parent))}
-    return LabelColumns(sorted(find_names(table, [name for name in names if name in known])), parents)
+    return LabelColumns(sorted(_find_names(table, [name for name in names if name in known])), parents)
 
 
 def _require_number(table: Table, n_labels: int, width: int) -> None:
@@ -176,22 +176,5 @@ def _count_titled(table: Table, n_labels: int) -> list[int]:
     return [places[name] for name in _cut(table.file_names or table.names, n_labels) if name in places]
 
 
-def find_names(table: Table, names: Sequence[str], what: str = "labels") -> list[int]:
-    """Return the places of columns; raise FormatError if one is not there or named twice."""
-    places = {name: index for index, name in enumerate(table.names)}
-    unknown = [name for name in names if name not in places]
-    if unknown or len(set(names)) < len(names):
-        got = (
-            f"{show(unknown[0])}, which is not a column{_nearest(unknown[0], table.names)}"
-            if unknown
-            else "a name twice."
-        )
-        raise FormatError(f"{table.path}: {what} must be columns, each named once. Got {got}")
-    return [places[name] for name in names]
-
-
-def _nearest(name: str, names: Sequence[str]) -> str:
-    """Return the end of an error about a name; in quotes where the shell would split what was meant at a comma."""
-    end = did_you_mean(name, names)
-    way_out = "a name with a comma stands in double quotes, its own quotes doubled"
-    return f"{end[:-1]} ({way_out})?" if "," in end else end
+def _find_names(table: Table, names: Sequence[str]) -> list[int]:
+    return find_columns(table.names, names, table.path, "labels")

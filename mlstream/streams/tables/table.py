@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -96,14 +97,35 @@ def kept_columns(names: Sequence[str], ignore: Sequence[str], path: Path) -> lis
 
     Raises FormatError if `ignore` names a column that is not there, or leaves none.
     """
-    unknown = next((name for name in ignore if name and name not in names), None)
-    kept = [place for place, name in enumerate(names) if name not in ignore]
-    if unknown is not None:
-        got = f"{show(unknown)}, which is not a column{did_you_mean(unknown, names)}"
-        raise FormatError(f"{path}: ignore= or --ignore must name columns. Got {got}")
+    ignored = set(find_columns(names, [name for name in ignore if name], path, "ignore= or --ignore"))
+    kept = [place for place, name in enumerate(names) if place not in ignored and (name or "" not in ignore)]
     if not kept:
         raise FormatError(f"{path}: ignore= or --ignore must leave a column. Got all of them.")
     return kept
+
+
+def find_columns(names: Sequence[str], wanted: Sequence[str], path: Path, what: str) -> list[int]:
+    """Return the places of columns that are named, blanks around a name aside where no other column has it.
+
+    Raises FormatError, which begins with `what` names them, if one is not there or named twice.
+    """
+    exact = {name: place for place, name in enumerate(names)}
+    n_bare = Counter(map(str.strip, names))
+    bare = {name.strip(): place for name, place in exact.items() if n_bare[name.strip()] == 1}
+    places = [exact.get(name, bare.get(name.strip(), -1)) for name in wanted]
+    unknown = [name for name, place in zip(wanted, places, strict=True) if place < 0]
+    if unknown or len(set(places)) < len(places):
+        got = f"{show(unknown[0])}, which is not a column{_nearest(unknown[0], names)}" if unknown else "a name twice."
+        others = f" Nor are {', '.join(map(show, unknown[1:6]))}." if unknown[1:] else ""
+        raise FormatError(f"{path}: {what} must be columns, each named once. Got {got}{others}")
+    return places
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    """Return the end of an error about a name; in quotes where the shell would split what was meant at a comma."""
+    end = did_you_mean(name, names)
+    way_out = "a name with a comma stands in double quotes, its own quotes doubled"
+    return f"{end[:-1]} ({way_out})?" if "," in end else end
 
 
 def leave_out(tables: Iterable[Table], ignore: Sequence[str]) -> Iterator[Table]:

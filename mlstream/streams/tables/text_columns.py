@@ -28,7 +28,7 @@ CATEGORIES = "categories= or --categories (one-hot or ordinal) reads words"
 IGNORE = "ignore= or --ignore leaves the column out"
 MISSING = "missing_words= or --missing-words names words for a missing value"
 DATES = f"dates= or --dates (epoch or parts) makes numbers of it, {IGNORE}"
-NUMBER_RULE = "must be a finite number, or empty for an unknown label"
+NUMBER_RULE = "must be a finite number, or empty where it is unknown"
 EXACT = f"{EXACT_RULE}; {IGNORE}"
 _DATE_RULE = f"must hold dates in ISO 8601, such as 2026-01-31 or 2026-01-31T10:30:00Z; {IGNORE}"
 

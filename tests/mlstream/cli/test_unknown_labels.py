@@ -67,7 +67,7 @@ def test_labels_go_missing_on_the_command_line(table, tmp_path):
             "y,a\n1,1\n,2\n0,\n",
             "toy.csv, line 4: column 'a' must have a value in every row; labels only may be unknown.",
         ),
-        ("y,a\n1,1\nperhaps,2\n", "toy.csv, line 3: label 'y' must be 0 or 1, or empty for an unknown label."),
+        ("y,a\n1,1\nperhaps,2\n", "toy.csv, line 3: label 'y' must be 0 or 1, or empty where it is unknown."),
         ("y,a\n1,1\n0.5,2\n", "toy.csv, line 3: label 'y' must be 0 or 1. Got 0.5"),
     ],
 )

@@ -143,14 +143,14 @@ def test_what_is_not_read_is_one_error_with_the_way_out(tmp_path: Path) -> None:
                     "a,y\n1,0\nx,1\n",
                     "line 3: column 'a' must .* Got 'x', among numbers; missing_words= or .*, categories= or",
                 ),
-                ("a,y\n1,maybe\n", "line 2: label 'y' must be 0 or 1, or empty for an unknown label. Got 'maybe'"),
+                ("a,y\n1,maybe\n", "line 2: label 'y' must be 0 or 1, or empty where it is unknown. Got 'maybe'"),
                 (
                     "a,y\nred,0\n",
                     "line 2: column 'a' must be a finite number, .* Got 'red'; categories= or --categories",
                 ),
                 (
                     "a,y\n" + "".join(f"{row},0\n" for row in range(200)) + "1x,0\n",
-                    "line 202: column 'a' must be a finite number, or empty for an unknown label. "
+                    "line 202: column 'a' must be a finite number, or empty where it is unknown. "
                     "Got '1x', among numbers",
                 ),
                 (

@@ -64,8 +64,8 @@ def test_names_then_numbers() -> None:
         ),
         ("a,b\n1,2\n1\n", "x.csv, line 3: a row must hold 2 values. Got 1"),
         ("a,b\n1,2,3\n", "x.csv, line 2: a row must hold 2 values. Got 3"),
-        ("a,b\n1,x\n", "x.csv, line 2: column 'b' must be a finite number, or empty for an unknown label. Got 'x'"),
-        ("a,b\n1,nan\n", "x.csv, line 2: column 'b' must be a finite number, or empty for an unknown label. Got 'nan'"),
+        ("a,b\n1,x\n", "x.csv, line 2: column 'b' must be a finite number, or empty where it is unknown. Got 'x'"),
+        ("a,b\n1,nan\n", "x.csv, line 2: column 'b' must be a finite number, or empty where it is unknown. Got 'nan'"),
     ],
 )
 def test_every_defect_is_one_error_with_its_line(text: str, message: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -13,8 +14,8 @@ from mlstream._support.content import FormatError, at, bare_path, first_repeated
 from mlstream._support.spreadsheets import unguard_text
 from mlstream.formats.lines import Lines
 from mlstream.streams.card_model import ReadingCard
-from mlstream.streams.tables.table import kept_columns
-from mlstream.streams.tables.text_columns import missing_words
+from mlstream.streams.tables.table import kept_columns, to_number
+from mlstream.streams.tables.text_columns import IGNORE, missing_words
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 # Excel writes and reads such a line before the names.
@@ -114,11 +115,20 @@ def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
         names = tuple(f"x{place}" for place in range(len(cells)))
     else:
         names = tuple(map(unguard_text, cells))
+        if dialect.is_foreign:
+            _warn_of_numbers(names, first, where)
     if len(names) == 1 and dialect.is_foreign:
         rule = "the names of columns must be at least two, separated by comma, semicolon, tab or bar"
-        got = f"Got {show(first.strip())}; separator= or --separator sets another"
+        got = f"Got {show(first.strip())}; separator= or --separator sets another, lines above the names must go"
         raise FormatError(f"{where}: {rule}. {got}.")
     return _settle(separator, names, dialect, lines.path, where)
+
+
+def _warn_of_numbers(names: Sequence[str], line: str, where: str) -> None:
+    """Warn of names that are numbers without quotes, as in a row; pandas counts columns so, from 0."""
+    numbers = [name for name in names if to_number(name) is not None and f'"{name}"' not in line]
+    if numbers and numbers != list(map(str, range(len(numbers)))):
+        warnings.warn(f"{where}: column {show(numbers[0])} has a number for a name; {_NO_NAMES}.", stacklevel=2)
 
 
 def _skip_blank(first: str, rest: Iterator[str], separator: str) -> str:
@@ -150,7 +160,9 @@ def _require_names(names: Sequence[str], dialect: CsvDialect, where: str) -> Non
         raise FormatError(f"{where}: each column must have a name. Got one without{leave_out}{way_out}.")
     repeated = first_repeated(names)
     if repeated is not None or not names:
-        got = "no name" if repeated is None else f"{show(str(repeated))} twice"
+        got = "no name"
+        if repeated is not None:
+            got = f"{show(str(repeated))} twice" + f"; {IGNORE.replace('the column', 'both')}" * dialect.is_foreign
         rule = "a CSV file must start with the names of its columns, all different"
         raise FormatError(f"{where}: {rule}. Got {got}{way_out}.")
 

@@ -43,6 +43,8 @@ _MISSING_WAY_OUT = f"; missing= or --missing (drop, mean, indicator or keep) rea
 _PARTS = ("year", "month", "day", "weekday", "hour", "minute", "second")
 # In fewer rows, keys may be what they are by chance.
 _MIN_KEYS = 10
+# Of the rows: columns with more words are keys rather than categories.
+_MOST_WORDS = 0.9
 
 
 class Parted(NamedTuple):
@@ -184,15 +186,22 @@ def _warn_of_keys(
     starts = np.cumsum([0, *map(len, names)])
     for place, column in enumerate(columns):
         # pandas calls the index of its rows so.
-        if column.name == time or (n_rows < _MIN_KEYS and column.name != "Unnamed: 0"):
+        are_few = n_rows < _MIN_KEYS and column.name != "Unnamed: 0"
+        if are_few or column.is_date or column.name == time:
             continue
         if len(names[place]) == 1 and not sparse.issparse(X) and _runs(X[:, starts[place]]):
             got = "consecutive whole numbers, as row numbers and keys are"
-        elif len(names[place]) >= n_rows and X[:, starts[place] : starts[place + 1]].sum(axis=0).max() <= 1:
-            got = "a word of its own in every row, as names and keys are"
+        elif _count_ones(X[:, starts[place] : starts[place + 1]]) > max(1, _MOST_WORDS * n_rows):
+            got = "a word of its own in almost every row, as names and keys are"
         else:
             continue
         warnings.warn(f"{path}: column {show(column.name)} holds {got}; {IGNORE}.", stacklevel=3)
+
+
+def _count_ones(X: Cells) -> int:
+    """Count the columns that hold a 1."""
+    places = X.indices[X.data == 1] if sparse.issparse(X) else np.nonzero(X == 1)[1]
+    return len(np.unique(places))
 
 
 def _runs(numbers: npt.NDArray[np.floating]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -23,6 +24,7 @@ from mlstream.streams.tables.table import Column, Table, take_columns, to_number
 from mlstream.streams.tables.text_columns import find_truth
 
 MAX_CLASSES = 1000
+_TAG_SIGNS = ";|,\t"
 _UNKNOWN, _MINUS = 2, 3
 _WAY_OUT = (
     "present= or --present names the value that marks the label, classes= or --classes makes a label of each value"
@@ -210,6 +212,8 @@ class _Tags:
         self._path, self._place, self._separator, self._wanted = first.path, place, separator, tuple(wanted)
         self._numbers: dict[str, int] = {}
         self._tags, self._sizes = Growing(np.int64), Growing(np.int64)
+        # In how many texts each sign is, and the separator.
+        self._signs = Counter[str]()
 
     def extend(self, table: Table) -> None:
         """Append rows."""
@@ -226,6 +230,11 @@ class _Tags:
         require_memory(len(sizes) * len(names), f"the labels of {self._path}", FormatError)
         if not names:
             raise FormatError(f"{self._path}: tags must name a label in some row. Got empty cells only.")
+        others = [sign for sign in _TAG_SIGNS if self._signs[sign] > 1]
+        if others and not self._signs[self._separator]:
+            got = f"no row holds {self._separator!r}, but several hold {others[0]!r}"
+            way_out = "tag_separator= or --tag-separator says what separates tags"
+            warnings.warn(f"{self._path}: {got}; {way_out}.", stacklevel=2)
         places = np.full(len(self._numbers), -1)
         for place, name in enumerate(names):
             if name in self._numbers:
@@ -241,6 +250,7 @@ class _Tags:
 
     def _split(self, column: Column, code: float) -> list[int]:
         text = column.values[int(code)] if column.is_coded and column.values else _show_number(code)
+        self._signs.update(sign for sign in {self._separator, *_TAG_SIGNS} if sign in text)
         tags = dict.fromkeys(tag.strip() for tag in text.split(self._separator))
         return [self._numbers.setdefault(tag, len(self._numbers)) for tag in tags if tag]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +27,7 @@ _FEW_WORDS = 20
 
 CATEGORIES = "categories= or --categories (one-hot or ordinal) reads words"
 IGNORE = "ignore= or --ignore leaves the column out"
-MISSING = "missing_words= or --missing-words names words for a missing value"
+MISSING = "missing_words= or --missing-words names the words for a missing value, in place of NA, NaN and others"
 DATES = f"dates= or --dates (epoch or parts) makes numbers of it, {IGNORE}"
 NUMBER_RULE = "must be a finite number, or empty where it is unknown"
 EXACT = f"{EXACT_RULE}; {IGNORE}"
@@ -116,7 +117,16 @@ class Words:
         if self._reading.takes_dates(self._name) and all(map(_DATE.fullmatch, texts)):
             return TextColumn(Column(self._name, is_date=True), to_seconds)
         self._require_words()
+        self._warn_of_numbers()
         return code_values(Column(self._name, tuple(texts), first_word=self._first))
+
+    def _warn_of_numbers(self) -> None:
+        """Warn of a column of numbers with few words among them, which will be read as words."""
+        numbers = [text for text in self._lines if to_number(text) is not None]
+        if self._reading.categories is not None and self._first and len(numbers) > max(1, len(self._lines) / 2):
+            text, line = self._first
+            got = f"holds numbers and {show(text)}, and is read as words; {MISSING}"
+            warnings.warn(f"{at(self._path, line, self._unit)}: column {show(self._name)} {got}.", stacklevel=2)
 
     def _require_words(self) -> None:
         for text, line in self._lines.items():

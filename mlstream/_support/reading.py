@@ -14,8 +14,10 @@ class ReadingOptions(TypedDict, total=False):
     missing: Missing
     categories: Categories | None
     separator: str | None
+    decimal: Literal[".", ","]
     ignore: list[str] | tuple[str, ...]
     dates: Dates | None
+    date_format: str | None
     time: str | None
     header: bool
     present: str | None

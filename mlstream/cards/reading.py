@@ -19,11 +19,13 @@ _SENTENCES: dict[str, str | dict[object, str]] = {
         "ordinal": "Words became the number of the value, from 0.",
     },
     "separator": "Cells of the file are separated by {}.",
+    "decimal": "Numbers have {} before their decimals.",
     "ignore": "Columns that were left out: {}.",
     "dates": {
         "epoch": "Dates became seconds since 1970.",
         "parts": "Dates became features for year, month, day, weekday, hour, minute and second.",
     },
+    "date_format": "Dates are written as {}.",
     "time": "The times of the rows are in the column {}.",
     "header": {False: "The file has no names of columns, which are called x0, x1 and so on."},
     "present": "A label is present where its column holds {}.",

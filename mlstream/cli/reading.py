@@ -28,10 +28,13 @@ HELP = {
     "default one-hot in ARFF and KEEL, else an error.",
     "separator": "Character between the cells of a CSV file, or its name: comma, semicolon, tab, bar. By default that "
     "in the line of names.",
+    "decimal": "Character before the decimals of numbers in a CSV file, or its name: point, as by default, or comma.",
     "ignore": "Columns to leave out, such as keys and free text: names split by commas, as in --labels; '' stands for "
     "columns without a name.",
     "dates": "Columns of dates become seconds since 1970 (epoch), or a feature each for year, month, day, weekday, "
     "hour, minute and second (parts). By default an error.",
+    "date_format": "How dates are written where that is not ISO 8601, in the codes of strptime, such as "
+    "'%d/%m/%Y %H:%M'.",
     "header": "Whether the first line of a CSV file names the columns, as by default; else they are x0, x1, ...",
     "present": "Value that marks a label, such as x; any other is 0. By default labels are 0 and 1, -1 and 1, or words "
     "for them such as true and false.",
@@ -45,7 +48,12 @@ HELP = {
     "together.",
     "format": "Format of the file, where the ending of its name does not say it.",
 }
-_KINDS: dict[str, Any] = {"ignore": str, "missing_words": str, "header": Literal["yes", "no"]}
+_KINDS: dict[str, Any] = {
+    "ignore": str,
+    "missing_words": str,
+    "header": Literal["yes", "no"],
+    "decimal": Literal["point", "comma"],
+}
 
 
 def reading_parameters() -> list[Parameter]:
@@ -84,4 +92,6 @@ def parse_option(name: str, value: Any) -> Any:
         return names or [""] if name == "ignore" else names
     if name in {"separator", "tag_separator"}:
         return {sign: mark for mark, sign in SEPARATORS.items()}.get(value, value)
+    if name == "decimal":
+        return {"point": ".", "comma": ","}[value]
     return value == "yes" if name == "header" else value

@@ -64,6 +64,9 @@ def load_dataset(
         What becomes of dates in ISO 8601, or of a type of dates: seconds since 1970; or features ``name.year``,
         ``name.month``, ``name.day``, ``name.weekday`` (0 is Monday), ``name.hour``, ``name.minute`` and
         ``name.second``. Times without a zone are UTC. By default an error.
+    date_format : str, optional
+        How dates are written, in the codes of `datetime.strptime`, such as ``"%d/%m/%Y %H:%M"``; by default in ISO
+        8601. Dates of ARFF have their own.
     time : str, optional
         The column of the times of rows, dates or numbers, for streams in the order of time (``by="time"``). Dates there
         need no `dates`, without which they are no feature.
@@ -83,6 +86,8 @@ def load_dataset(
     separator : str, optional
         The character between the cells of a CSV file; by default that in the line of names (comma, semicolon, tab or
         bar), and a tab in a .tsv file.
+    decimal : {".", ","}
+        The character before the decimals of numbers in a CSV file.
     header : bool
         Whether the first line of a CSV file names the columns, as it does by default; else they are called x0, x1, ...
     n_features : int, optional

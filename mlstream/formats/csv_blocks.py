@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # Enough for a call of pyarrow to pay, few enough to be nothing beside a table.
 _BLOCK_BYTES = 4 * 2**20
+_DECIMAL = re.compile(r"\s*[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?\s*")
 _LF, _CR = b"\n\r"
 
 
@@ -191,6 +192,7 @@ class CsvBlock:
                 include_columns=[str(place) for place in (*kinds, *others)],
                 null_values=["", *self._header.missing],
                 strings_can_be_null=True,
+                decimal_point=self._header.decimal,
                 quoted_strings_can_be_null=self._header.quoted_missing,
             ),
         )
@@ -207,6 +209,8 @@ class CsvBlock:
         padded = [code for code, text in enumerate(bare) if not text or (text in missing and text != values[code])]
         for code in padded:
             values[code] = ""
+        if self._header.decimal == ",":
+            values = [text.replace(",", ".") if _DECIMAL.fullmatch(text) else text for text in values]
         return Texts(np.where(np.isin(codes, padded), -1, codes) if padded else codes, values)
 
     def _refuse(self, error: ValueError) -> NoReturn:

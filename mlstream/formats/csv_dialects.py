@@ -42,6 +42,8 @@ class CsvDialect(NamedTuple):
     """Columns that are not read."""
     has_names: bool = True
     """Whether the first line holds the names of the columns."""
+    decimal: str = "."
+    """The character before decimals."""
 
 
 class CsvHeader(NamedTuple):
@@ -58,6 +60,7 @@ class CsvHeader(NamedTuple):
     """Columns without a name at the end, which hold nothing."""
     missing: frozenset[str]
     quoted_missing: bool
+    decimal: str
     is_foreign: bool
 
     @property
@@ -79,9 +82,8 @@ def dialect_of(path: Path, reading: ReadingCard) -> CsvDialect:
     """Return the dialect of a file of any origin, by the ending of its name and the options."""
     is_tsv = "tsv" in {reading.format, bare_path(path).suffix.lower().removeprefix(".")}
     separator = reading.separator or ("\t" if is_tsv else None)
-    return CsvDialect(
-        separator, True, missing_words(reading), reading.missing_words is not None, reading.ignore, reading.header
-    )
+    missing = missing_words(reading), reading.missing_words is not None
+    return CsvDialect(separator, True, *missing, reading.ignore, reading.header, reading.decimal)
 
 
 def quote(text: str, *, always: bool = False) -> str:
@@ -148,8 +150,8 @@ def _settle(separator: str, names: tuple[str, ...], dialect: CsvDialect, path: P
     kept = [inner[place] for place in kept_columns(named, dialect.ignore, path)] if named else []
     _require_names([names[place] for place in kept], dialect, where)
     empty = tuple(range(width - n_empty, width))
-    missing = dialect.missing, dialect.quoted_missing
-    return CsvHeader(separator, names, tuple(kept), has_index, empty, *missing, dialect.is_foreign)
+    form = dialect.missing, dialect.quoted_missing, dialect.decimal
+    return CsvHeader(separator, names, tuple(kept), has_index, empty, *form, dialect.is_foreign)
 
 
 def _require_names(names: Sequence[str], dialect: CsvDialect, where: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -98,8 +98,22 @@ def find_words(
     columns = {place: Words(name, path, reading, are_texts=name in chosen) for place, name in names.items()}
     for block in iterate_blocks(lines, header):
         _add_texts(block, columns)
-    settled = [column.settle() for column in columns.values()]
-    return {one.column.name: one for one in settled if one.read is not to_number}
+    return {name: one for name, one in _settle(columns.values()).items() if one.read is not to_number}
+
+
+def _settle(columns: Iterable[Words]) -> dict[str, TextColumn]:
+    """Settle how columns are read; the error of one names the others that cannot be read either."""
+    settled, errors = dict[str, TextColumn](), dict[str, FormatError]()
+    for column in columns:
+        try:
+            settled[column.name] = column.settle()
+        except FormatError as error:
+            errors[column.name] = error
+    if errors:
+        first, *others = errors
+        end = f" Other columns are refused, too: {', '.join(map(show, others[:9]))}." if others else ""
+        raise FormatError(f"{errors[first]}{end}")
+    return settled
 
 
 def _add_texts(block: CsvBlock, columns: Mapping[int, Words]) -> None:

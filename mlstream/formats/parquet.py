@@ -29,6 +29,7 @@ from mlstream.streams.tables.text_columns import (
     ChooseTexts,
     TextColumn,
     Words,
+    join_tags,
     missing_words,
     read_texts,
 )
@@ -135,12 +136,12 @@ def _find_words(
         if reading.takes_dates(name):
             return TextColumn(Column(name, is_date=True))
         raise FormatError(f"{path}: column {show(name)} must hold numbers or words. Got {show_type(kind)}; {DATES}.")
-    if not _is_text(kind):
+    if not _is_text(kind) and not (name == reading.tags and _is_list(kind)):
         rule = "must hold numbers, booleans or words"
         raise FormatError(f"{path}: column {show(name)} {rule}. Got {show_type(kind)}; {IGNORE}.")
     missing = missing_words(reading)
     words = Words(name, path, reading, are_texts=are_texts, missing=missing, unit="row")
-    texts = _read_texts(file.read(columns=[name]).column(0))
+    texts = _read_texts(file.read(columns=[name]).column(0), reading)
     words.add(texts, range(1, len(texts) + 1))
     return words.settle()
 
@@ -149,16 +150,21 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind))
 
 
-def _read_texts(column: pa.ChunkedArray) -> list[str]:
-    return ["" if value is None else str(value) for value in column.to_pylist()]
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(types.is_list(kind) or types.is_large_list(kind))
+
+
+def _read_texts(column: pa.ChunkedArray, reading: ReadingCard) -> list[str]:
+    values = (join_tags(value, reading.tag_separator) for value in column.to_pylist())
+    return ["" if value is None else str(value) for value in values]
 
 
 def _read_column(
     column: pa.Array, found: TextColumn, path: Path, n_before: int, reading: ReadingCard
 ) -> npt.NDArray[np.float64]:
     name = found.column.name
-    if _is_text(column.type):
-        texts = _read_texts(column)
+    if _is_text(column.type) or name == reading.tags:
+        texts = _read_texts(column, reading)
 
         def fail(row: int, rule: str) -> FormatError:
             where = at(path, n_before + row + 1, "row")

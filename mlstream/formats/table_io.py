@@ -41,7 +41,12 @@ _OTHERS = {
     **dict.fromkeys((".xls", ".xlsx", ".ods"), "a spreadsheet; save it as CSV first"),
 }
 # Of options that are not for tables of all formats: for which they are.
-_ONLY_FOR = {"separator": ("csv", "tsv"), "header": ("csv", "tsv"), "n_features": ("libsvm",)}
+_ONLY_FOR = {
+    "separator": ("csv", "tsv"),
+    "decimal": ("csv", "tsv"),
+    "header": ("csv", "tsv"),
+    "n_features": ("libsvm",),
+}
 
 
 def find_format(path: Path, reading: ReadingCard) -> TableFormat:

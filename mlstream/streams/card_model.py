@@ -77,6 +77,9 @@ class ReadingCard(_Strict):
     separator: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(
         default=None, description="What separates the cells of a CSV file; null where its first line shows it."
     )
+    decimal: Literal[".", ","] = Field(
+        default=".", description="The character between whole numbers and decimals in a CSV file."
+    )
     ignore: tuple[str, ...] = Field(
         default=(), description="Columns that were left out; an empty name stands for columns without one."
     )
@@ -84,6 +87,9 @@ class ReadingCard(_Strict):
         default=None,
         description="What becomes of columns of dates: seconds since 1970 (epoch), or a feature each for year, month, "
         "day, weekday, hour, minute and second (parts). Null: refused.",
+    )
+    date_format: str | None = Field(
+        default=None, description="How dates are written, in the codes of strptime; null for ISO 8601."
     )
     time: str | None = Field(
         default=None,
@@ -106,8 +112,8 @@ class ReadingCard(_Strict):
     format: TableFormat | None = Field(default=None, description="Format of the file; null where its name says it.")
     n_dropped: Count | None = Field(default=None, description="Rows left out because a feature was missing (drop).")
     _if_set: ClassVar[frozenset[str]] = frozenset(
-        {"categories", "separator", "ignore", "dates", "time", "header", "present", "classes", "tags", "tag_separator"}
-        | {"missing_words", "n_features", "format", "n_dropped"}
+        {"categories", "separator", "decimal", "ignore", "dates", "date_format", "time", "header", "present", "classes"}
+        | {"tags", "tag_separator", "missing_words", "n_features", "format", "n_dropped"}
     )
 
     @property

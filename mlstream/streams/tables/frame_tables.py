@@ -37,10 +37,12 @@ from mlstream.streams.tables.text_columns import (
     EXACT,
     IGNORE,
     Words,
+    join_tags,
     missing_words,
     read_texts,
 )
 
+_FOR_FILES = ("separator", "decimal", "header", "n_features", "format")
 # Cells that only Python has a notation for.
 _NO_CELLS = (bytes, complex, list, tuple, set, frozenset, dict, np.ndarray)
 
@@ -119,7 +121,9 @@ def read_columns(
 
 
 def _require_in_memory(options: ReadingOptions, *others: str) -> ReadingCard:
-    wrong = [option for option in ("separator", "header", "n_features", "format", *others) if option in options]
+    wrong = [
+        option for option in ("separator", "decimal", "header", "n_features", "format", *others) if option in options
+    ]
     if wrong:
         raise ValueError(f"{', '.join(wrong)} must be left out for {'arrays' if others else 'a frame'}.")
     return make_reading(**options)
@@ -129,6 +133,8 @@ def read_array(
     name: str, values: np.ndarray, path: Path, reading: ReadingCard, n_before: int = 0, *, are_texts: bool = False
 ) -> tuple[Column, npt.NDArray[np.float64]]:
     """Read a column, as `tabulate` does; `n_before` rows lie before it."""
+    if name == reading.tags:
+        values = to_objects([join_tags(value, reading.tag_separator) for value in values])
     if values.dtype.kind in "mM":
         return _read_times(name, values, path, reading)
     if values.dtype.kind in "biuf":
@@ -194,7 +200,8 @@ def _tabulate_frame(frame: Frame, title: str, reading: ReadingCard, texts: Colle
     """
     columns = list(iter_columns(frame))
     for column in columns:
-        _require_cells(column, title)
+        if column.name != reading.tags:
+            _require_cells(column, title)
     table = tabulate(column_names(frame), list(map(_to_array, columns)), title, reading, texts)
     for place, column in enumerate(columns):
         declared = getattr(column.dtype, "categories", None)
@@ -206,9 +213,17 @@ def _tabulate_frame(frame: Frame, title: str, reading: ReadingCard, texts: Colle
 def _to_array(column: FrameColumn) -> np.ndarray:
     # Floats, which libraries make of whole numbers where one is missing, would be rounded; NumPy has no 128 bits; and
     # pyarrow takes the last category for one that is missing.
-    is_object = column.dtype.is_integer() and (column.null_count() or str(column.dtype).endswith("128"))
+    is_object = column.dtype.is_integer() and bool(column.null_count() or str(column.dtype).endswith("128"))
     is_category = str(column.dtype).startswith(("Categorical", "Enum"))
-    return np.array(column.to_list(), dtype=object) if is_object or is_category else column.to_numpy()
+    is_object = is_object or is_category or column.dtype.is_nested()
+    return to_objects(column.to_list()) if is_object else column.to_numpy()
+
+
+def to_objects(values: Sequence[object]) -> np.ndarray:
+    """Make an array of objects, lists among them."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def _tabulate_sparse(frame: Any, title: str, reading: ReadingCard) -> Table:

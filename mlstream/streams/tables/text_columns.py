@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -29,9 +30,10 @@ CATEGORIES = "categories= or --categories (one-hot or ordinal) reads words"
 IGNORE = "ignore= or --ignore leaves the column out"
 MISSING = "missing_words= or --missing-words names the words for a missing value, in place of NA, NaN and others"
 DATES = f"dates= or --dates (epoch or parts) makes numbers of it, {IGNORE}"
+_FORMAT = "date_format= or --date-format"
 NUMBER_RULE = "must be a finite number, or empty where it is unknown"
 EXACT = f"{EXACT_RULE}; {IGNORE}"
-_DATE_RULE = f"must hold dates in ISO 8601, such as 2026-01-31 or 2026-01-31T10:30:00Z; {IGNORE}"
+_DATE_RULE = f"must hold dates in ISO 8601, such as 2026-01-31T10:30:00Z, or as {_FORMAT} says; {IGNORE}"
 
 _TRUTH = ({"false": 0.0, "true": 1.0}, {"no": 0.0, "yes": 1.0})
 # Of labels only: as features, letters are more often words.
@@ -74,7 +76,7 @@ class Words:
         missing: Collection[str] = (),
         unit: str = "line",
     ) -> None:
-        self._name, self._path, self._reading, self._missing, self._unit = name, path, reading, missing, unit
+        self.name, self._path, self._reading, self._missing, self._unit = name, path, reading, missing, unit
         self._are_texts = are_texts
         self._lines: dict[str, int] = {}
         self._first: tuple[str, int] | None = None
@@ -108,17 +110,19 @@ class Words:
         """
         texts = sorted(self._lines)
         if self._are_texts:
-            return code_values(Column(self._name, sorted(texts, key=lambda text: to_number(text) or 0.0)))
+            return code_values(Column(self.name, sorted(texts, key=lambda text: to_number(text) or 0.0)))
         if self._first is None:
-            return TextColumn(Column(self._name))
+            return TextColumn(Column(self.name))
         truth = find_truth(texts, _TRUTH)
         if truth is not None:
-            return TextColumn(Column(self._name), truth.get)
-        if self._reading.takes_dates(self._name) and all(map(_DATE.fullmatch, texts)):
-            return TextColumn(Column(self._name, is_date=True), to_seconds)
+            return TextColumn(Column(self.name), truth.get)
+        if self._reading.takes_dates(self.name):
+            read = date_reader(self._reading)
+            if all(_DATE.fullmatch(text) or read(text) is not None for text in texts):
+                return TextColumn(Column(self.name, is_date=True), read)
         self._require_words()
         self._warn_of_numbers()
-        return code_values(Column(self._name, tuple(texts), first_word=self._first))
+        return code_values(Column(self.name, tuple(texts), first_word=self._first))
 
     def _warn_of_numbers(self) -> None:
         """Warn of a column of numbers with few words among them, which will be read as words."""
@@ -126,21 +130,25 @@ class Words:
         if self._reading.categories is not None and self._first and len(numbers) > max(1, len(self._lines) / 2):
             text, line = self._first
             got = f"holds numbers and {show(text)}, and is read as words; {MISSING}"
-            warnings.warn(f"{at(self._path, line, self._unit)}: column {show(self._name)} {got}.", stacklevel=2)
+            warnings.warn(f"{at(self._path, line, self._unit)}: column {show(self.name)} {got}.", stacklevel=2)
 
     def _require_words(self) -> None:
         for text, line in self._lines.items():
-            where, name = at(self._path, line, self._unit), show(self._name)
+            where, name = at(self._path, line, self._unit), show(self.name)
             if _DECIMAL_COMMA.fullmatch(text):
-                way_out = "write decimal points, and nothing between thousands"
+                is_csv = self._unit == "line"
+                comma = "decimal=',' or --decimal comma reads it, if no comma is between thousands"
+                way_out = comma if is_csv else "write decimal points, and nothing between thousands"
                 raise FormatError(f"{where}: column {name} {NUMBER_RULE}. Got {show(text)}; {way_out}.")
             if _DATE.fullmatch(text):
-                if self._reading.takes_dates(self._name):
+                if self._reading.takes_dates(self.name):
                     other = next(other for other in self._lines if not _DATE.fullmatch(other))
                     got = f"Got {show(text)}, and {show(other)}; {MISSING}, {IGNORE}"
                     raise FormatError(f"{where}: column {name} must hold dates or words, not both. {got}.")
-                rule = "must hold numbers or words"
-                raise FormatError(f"{where}: column {name} {rule}. Got {show(text)}, a date; {DATES}.")
+                got = f"{show(text)}, a date; {DATES}"
+                if to_seconds(text) is None:
+                    got += f", {_FORMAT} says how it is written ('%d/%m/%Y %H:%M', say)"
+                raise FormatError(f"{where}: column {name} must hold numbers or words. Got {got}.")
         self._require_few()
 
     def _require_few(self) -> None:
@@ -148,7 +156,7 @@ class Words:
         if n_words <= _FEW_WORDS or n_words <= min(MAX_WORDS, self._n_cells / 2) or self._first is None:
             return
         text, line = self._first
-        where, name = at(self._path, line, self._unit), show(self._name)
+        where, name = at(self._path, line, self._unit), show(self.name)
         n_numbers = sum(to_number(word) is not None for word in self._lines)
         if 2 * n_numbers > n_words:
             got = f"Got {show(text)}, among numbers; {MISSING}, {IGNORE}"
@@ -185,6 +193,21 @@ def missing_words(reading: ReadingCard, *signs: str) -> frozenset[str]:
     return frozenset((*signs, *(f"{quote}{word}{quote}" for word in reading.missing_words for quote in quotes)))
 
 
+def join_tags(tags: object, separator: str) -> object:
+    """Write a list of tags as text; anything else is returned as it is.
+
+    Raises FormatError if a tag holds the separator.
+    """
+    if not isinstance(tags, list | tuple | set | frozenset | np.ndarray):
+        return tags
+    texts = [str(tag) for tag in tags if tag is not None]
+    broken = next((text for text in texts if separator in text), None)
+    if broken is not None:
+        way_out = "tag_separator= or --tag-separator names text that is in no tag"
+        raise FormatError(f"a tag must not hold {separator!r}, which separates tags. Got {show(broken)}; {way_out}.")
+    return separator.join(texts)
+
+
 def find_truth(
     values: Iterable[str], pairs: Sequence[Mapping[str, float]] = _TRUTH_OF_LABELS
 ) -> dict[str, float] | None:
@@ -204,17 +227,28 @@ def find_truth(
     )
 
 
-def to_seconds(text: str) -> float | None:
-    """Read a date or time in ISO 8601, its day year first, as seconds since 1970; None for anything else.
+def date_reader(reading: ReadingCard) -> Callable[[str], float | None]:
+    """Return what reads dates as seconds since 1970; times without a zone are UTC."""
+    return to_seconds if reading.date_format is None else partial(to_seconds, form=reading.date_format)
 
+
+def to_seconds(text: str, form: str | None = None) -> float | None:
+    """Read a date or time as seconds since 1970; None for anything else.
+
+    It is written as `form`, in the codes of `datetime.strptime`, says; by default in ISO 8601, its day year first.
     Times without a zone are UTC.
 
     >>> to_seconds("1970-01-02"), to_seconds("1970/01/01 01:00+01:00"), to_seconds("1/2/1970")
     (86400.0, 0.0, None)
+    >>> to_seconds("2/1/1970", "%d/%m/%Y")
+    86400.0
     """
     day, rest = text[:10], text[10:]
     try:
-        found = datetime.fromisoformat(day.replace("/", "-").replace(".", "-") + rest)
+        if form is not None:
+            found = datetime.strptime(text, form)
+        else:
+            found = datetime.fromisoformat(day.replace("/", "-").replace(".", "-") + rest)
     except ValueError:
         return None
     return ((found if found.tzinfo else found.replace(tzinfo=UTC)) - _EPOCH).total_seconds()

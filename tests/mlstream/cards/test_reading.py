@@ -20,6 +20,8 @@ SENTENCES = (
     ({"ignore": ["id", ""]}, "Columns that were left out: <id>, those without a name."),
     ({"dates": "epoch"}, "Dates became seconds since 1970."),
     ({"dates": "parts"}, "Dates became features for year, month, day, weekday, hour, minute and second."),
+    ({"decimal": ","}, "Numbers have <,> before their decimals."),
+    ({"date_format": "%d.%m.%Y"}, "Dates are written as <%d.%m.%Y>."),
     ({"time": "when"}, "The times of the rows are in the column <when>."),
     ({"header": False}, "The file has no names of columns, which are called x0, x1 and so on."),
     ({"present": "x"}, "A label is present where its column holds <x>."),

@@ -25,7 +25,8 @@ ADVICE: dict[str, Any] = {
     "ignore=[''] or --ignore ''": ("ignore", [""]),
     "header=False or --header no": ("header", False),
     "format= or --format": ("format", "csv"),
-    "write decimal points": ("text", (r"(\d),(\d)", r"\1.\2")),
+    "decimal=',' or --decimal comma": ("decimal", ","),
+    "date_format= or --date-format says": ("date_format", "%d/%m/%Y"),
 }
 ARFF = "@relation r\n@attribute t {0}\n@attribute a numeric\n@attribute y {{0,1}}\n@data\n{1},1,0\n{1},2,1\n"
 NUMBERS = "".join(f"{row},{row % 2}\n" for row in range(30))
@@ -63,17 +64,14 @@ def follow(folder: Path, name: str, text: str) -> tuple[dict[str, Any], list[str
             load_dataset(path, **options)
         except FormatError as error:
             errors.append(str(error))
-            _obey(str(error), options, path)
+            _obey(str(error), options)
         else:
             return options, errors
     raise AssertionError(errors)
 
 
-def _obey(error: str, options: dict[str, Any], path: Path) -> None:
+def _obey(error: str, options: dict[str, Any]) -> None:
     for words, (option, value) in ADVICE.items():
-        if words in error and option == "text":
-            path.write_text(re.sub(*value, path.read_text(encoding="utf-8")), encoding="utf-8")
-            return
         if words in error and option not in options:
             options[option] = value
             return

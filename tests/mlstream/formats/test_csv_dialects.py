@@ -137,7 +137,10 @@ def test_what_is_not_read_is_one_error_with_the_way_out(tmp_path: Path) -> None:
                     "line 2: the first column must have a name, unless it counts the rows .* Got '5' for row 0",
                 ),
                 (",a,y\n0,1,0\n2,1,0\n", "line 3: the first column must have a name, .* Got '2' for row 1"),
-                ("a;y\n1,5;0\n", "line 2: column 'a' must be a finite number, .* Got '1,5'; write decimal points"),
+                (
+                    "a;y\n1,5;0\n",
+                    "line 2: column 'a' must be a finite number, .* Got '1,5'; decimal=',' or --decimal comma",
+                ),
                 ("a,y\n2024-01-05,0\n", "line 2: column 'a' must hold numbers or words. Got '2024-01-05', a date"),
                 (
                     "a,y\n1,0\nx,1\n",

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import gzip
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -506,3 +507,77 @@ def test_the_format_may_be_stated(tmp_path: Path, suffix: str) -> None:
             np.testing.assert_array_equal(np.hstack([dense(got.X), got.Y]), [[1.5, 1, 0], [-2, 0, np.nan]])
 
     check_all([*TEXTS, "x.parquet"], check)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_tags_may_be_lists(tmp_path: Path, frame: Callable[..., Any]) -> None:
+    table = frame({"a": [1.0, 2.0, 3.0], "t": [["u", "v w"], [], ["u"]]})
+    pl.DataFrame({"a": [1.0, 2.0, 3.0], "t": [["u", "v w"], [], ["u"]]}).write_parquet(tmp_path / "x.parquet")
+    for got in (Dataset.from_frame(table, None, tags="t"), load_dataset(tmp_path / "x.parquet", tags="t")):
+        assert (got.label_names, got.Y.tolist()) == (("u", "v w"), [[1, 1], [0, 0], [1, 0]])
+    with pytest.raises(FormatError, match="a tag must not hold ' ', which separates tags"):
+        Dataset.from_frame(table, None, tags="t", tag_separator=" ")
+
+
+def test_numbers_of_other_countries_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a;b;w;y\n1,5;2;u;0\n-,5e1;NA;0,5;1\n", encoding="utf-8")
+    table = load_dataset(path, ["y"], decimal=",", missing="keep", ignore=["w"])
+    np.testing.assert_array_equal(table.X, [[1.5, 2], [-5, np.nan]])
+    path.write_text('a,y\n"1,5",0\nu,1\n', encoding="utf-8")
+    assert load_dataset(path, ["y"], decimal=",", categories="one-hot").feature_names == ("a=1.5", "a=u")
+
+
+@pytest.mark.parametrize(
+    ("form", "texts"), [("%d.%m.%Y", ("31.01.2026", "01.02.2026")), ("%b %d %y", ("Jan 31 26", "Feb 1 26"))]
+)
+def test_dates_of_other_countries_are_read(tmp_path: Path, form: str, texts: tuple[str, str]) -> None:
+    frame = pd.DataFrame({"when": texts, "a": [1, 2], "y": [0, 1]})
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    frame.to_parquet(tmp_path / "x.parquet")
+    days = [dt.datetime(2026, *day, tzinfo=dt.UTC).timestamp() for day in ((1, 31), (2, 1))]
+    for read in (
+        lambda **options: Dataset.from_frame(frame, ["y"], **options),
+        *(lambda path=path, **options: load_dataset(path, ["y"], **options) for path in tmp_path.iterdir()),
+    ):
+        assert read(date_format=form, dates="epoch").X[:, 0].tolist() == days
+        assert read(date_format=form, time="when").times.tolist() == days
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("5.1,3.5,a\n4.9,3,b\n", {"labels": -1, "classes": True}, "column '5.1' has a number for a name; header="),
+        ("a,t\n1,u|v\n2,v|w\n", {"tags": "t"}, "no row holds ';', but several hold '|'; tag_separator="),
+        (
+            "a,y\n" + "".join(f"{row % 9},{row % 2}\n" for row in range(40)) + "x,1\n",
+            {"labels": ["y"], "categories": "ordinal"},
+            "line 42: column 'a' holds numbers and 'x', and is read as words; missing_words= or",
+        ),
+        (
+            "a,y\n" + "".join(f"w{max(row, 1)},{row % 2}\n" for row in range(20)),
+            {"labels": ["y"], "categories": "one-hot"},
+            "column 'a' holds a word of its own in almost every row",
+        ),
+        ("Unnamed: 0,y\n0,1\n1,0\n", {"labels": ["y"]}, "column 'Unnamed: 0' holds consecutive whole numbers"),
+    ],
+)  # fmt: skip
+def test_what_looks_like_something_else_is_warned_of(tmp_path: Path, text: str, options: Any, message: str) -> None:
+    (tmp_path / "x.csv").write_text(text, encoding="utf-8")
+    with pytest.warns(UserWarning, match=re.escape(message)):
+        load_dataset(tmp_path / "x.csv", **options)
+
+
+def test_names_are_found_with_blanks_aside_and_all_that_are_not_are_named(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(" Flow ID, a, b,y \nq,1,2,0\nr,3,4,1\n", encoding="utf-8")
+    table = load_dataset(tmp_path / "x.csv", ["y"], ignore=["Flow ID", "b"])
+    assert (table.feature_names, table.label_names) == ((" a",), ("y ",))
+    with pytest.raises(FormatError, match=r"ignore= or --ignore must be columns.* Got 'c', .* Nor are 'd', 'e'\."):
+        load_dataset(tmp_path / "x.csv", ["y"], ignore=["c", "d", "e"])
+
+
+def test_an_error_of_a_column_names_the_others(tmp_path: Path) -> None:
+    rows = "".join(f"host {row},10.0.0.{row},note {row},{row % 2}\n" for row in range(40))
+    (tmp_path / "x.csv").write_text(f"host,address,note,y\n{rows}", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"column 'host' must .* Other columns are refused, too: 'address', 'note'\."):
+        load_dataset(tmp_path / "x.csv", ["y"])

@@ -249,7 +249,7 @@ def _read_csv(content: bytes, n_bytes: int) -> Any:
 
 
 def _outcome(content: bytes, *, is_short: bool) -> Any:
-    text = Lines(BytesIO(content), PATH)
+    text = Lines(BytesIO(content), PATH, "%")
     try:
         header = parse_header(text.head(), PATH)
         text.is_short = is_short

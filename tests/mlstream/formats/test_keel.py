@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mlstream._support.content import FormatError
-from mlstream.data.datasets import load_dataset
+from mlstream.data.datasets import iter_dataset, load_dataset
 from tests.loops import check_all
 
 IRIS = """@relation iris
@@ -47,6 +47,11 @@ def test_each_class_of_one_output_is_a_label(tmp_path: Path) -> None:
     np.testing.assert_array_equal(table.X, [[5.1, 1, 0, 3], [6, 0, 1, 4], [4.9, 1, 0, 5]])
     assert table.label_names == ("Iris-setosa", "Iris-versicolor")
     np.testing.assert_array_equal(table.Y, [[1, 0], [0, 1], [np.nan, np.nan]])
+    chunks = list(iter_dataset(tmp_path / "x.dat", chunk_size=2))
+    assert {(chunk.feature_names, chunk.label_names) for chunk in chunks} == {(table.feature_names, table.label_names)}
+    np.testing.assert_array_equal(
+        np.vstack([np.hstack([chunk.X, chunk.Y]) for chunk in chunks]), np.hstack([table.X, table.Y])
+    )
 
 
 def test_several_outputs_are_labels(tmp_path: Path) -> None:

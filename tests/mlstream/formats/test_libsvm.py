@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from mlstream._support.content import FormatError
-from mlstream.data.datasets import load_dataset
+from mlstream.data.datasets import iter_dataset, load_dataset
 from mlstream.formats.libsvm import read_libsvm
 from mlstream.streams.stream import Dataset
 from mlstream.streams.tables.table import gather
@@ -61,6 +61,10 @@ def test_every_dialect_is_read_as_it_stands(tmp_path: Path) -> None:
         text, X, Y, labels = case
         table = read(tmp_path, text)
         assert (to_lists(table.X), table.Y.tolist(), list(table.label_names)) == (X, Y, labels)
+        chunks = list(iter_dataset(tmp_path / "x.svm", chunk_size=1))
+        assert [[to_lists(chunk.X)[0], chunk.Y[0].tolist()] for chunk in chunks] == list(
+            map(list, zip(X, Y, strict=True))
+        )
 
     check_all(
         [

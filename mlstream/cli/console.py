@@ -149,9 +149,12 @@ def show_suggestion(suggestion: Suggestion) -> None:
     for n_tasks, n_made, diversity, largest in zip(*suggestion[1:], strict=True):
         table.add_row(str(n_tasks), str(n_made), f"{diversity:.3f}", f"{largest:.0%}")
     wide_console().print(table)
-    print_line(f"Suggested: {suggestion.n_tasks} tasks.")
+    print_line(f"Suggested: {suggestion.n_tasks} task{'s' * (suggestion.n_tasks > 1)}.")
     if suggestion.doubt:
-        print_line(f"{suggestion.doubt}: `mlstream scenario` finds tasks by other rules.")
+        print_line(
+            f"{suggestion.doubt}: `mlstream scenario TABLE task-based` finds tasks by other rules (--by features, "
+            f"label-lists, column or time)."
+        )
 
 
 def _label_table(diagnosis: Diagnosis) -> Table:

@@ -65,16 +65,16 @@ def test_a_suggestion_is_shown_with_what_it_was_chosen_from(capsys):
 
 
 @pytest.mark.parametrize(
-    ("n_made", "largest", "doubt"),
+    ("n_tasks", "n_made", "doubt"),
     [
-        ((1, 2), (1.0, 0.5), "Of every number, clusters with one label, or nearly one label set, are merged"),
-        ((1, 3), (0.5, 0.75), "Of every number of which as many tasks are made, one has 75% of the rows or more"),
+        (1, (1, 2), "Of every other number, clusters with one label, or nearly one label set, are merged"),
+        (3, (1, 3), "Of every number of which as many tasks are made, one has 75% of the rows or more"),
     ],
 )
-def test_a_suggestion_that_generate_would_doubt_says_so_first(capsys, n_made, largest, doubt):
-    console.show_suggestion(Suggestion(3, (2, 3), n_made, (0.25, 0.5), largest))
+def test_a_suggestion_that_generate_would_doubt_says_so_first(capsys, n_tasks, n_made, doubt):
+    console.show_suggestion(Suggestion(n_tasks, (2, 3), n_made, (0.25, 0.5), (0.5, 0.75)))
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == f"{doubt}: `mlstream scenario` finds tasks by other rules."
+    assert last.startswith(f"{doubt}: `mlstream scenario TABLE task-based` finds tasks by other rules")
 
 
 def means_in(shown):

@@ -173,7 +173,14 @@ def _find_by_time(table: Dataset, rows: Index, rule: TaskRule) -> Found:
 
 def _read_column(table: Dataset, rows: Index, rule: TaskRule) -> npt.NDArray[np.floating]:
     if rule.column not in table.feature_names:
-        raise ValueError(f"column must be a feature of {table.name} that varies. Got {rule.column!r} instead.")
+        # What is made of a column of words, or of dates.
+        made = [name for name in table.feature_names if name.startswith((f"{rule.column}=", f"{rule.column}."))]
+        way_out = made and (
+            f"; {', '.join(map(repr, made[:3]))}{' and others' * (len(made) > 3)} can be taken, and one feature is "
+            f"made of a column with categories='ordinal' or dates='epoch' (--categories ordinal, --dates epoch)"
+        )
+        rule_of_names = f"column must be a feature of {table.name} that varies"
+        raise ValueError(f"{rule_of_names}. Got {rule.column!r} instead{way_out or ''}.")
     values = table.X[:, [table.feature_names.index(rule.column)]]
     return np.asarray(values.toarray() if sparse.issparse(values) else values).ravel()[rows]
 

@@ -180,6 +180,30 @@ def test_dates_sort_the_rows_of_a_scenario_and_the_card_makes_it_again(tmp_path:
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
+def test_a_column_of_words_or_dates_that_became_features_is_an_error_whose_ways_out_arrive(tmp_path: Path) -> None:
+    path = tmp_path / "toy.csv"
+    lines = [f"{['tcp', 'udp'][row % 2]},2026-02-{row % 28 + 1:02d},{row % 3},{row % 5 % 2},1" for row in range(60)]
+    path.write_text("\n".join(["proto,when,x,a,b", *lines]), encoding="utf-8")
+
+    def split(column: str, *options: str) -> tuple[object, ...]:
+        table = (path, "task-based", "--labels=-2", "--by", "column", "--column", column, "--tasks", 2, "--force")
+        return ("scenario", *table, "--categories", "one-hot", "--dates", "parts", *options)
+
+    def check(case: tuple[str, str, str, str]) -> None:
+        column, made, option, value = case
+        error = str(invoke(*split(column), "-o", tmp_path / "no.npz").exception)
+        assert made in error
+        assert f"{option} {value}" in error
+        for command in (split(re.findall("'(.*?)'", error)[1]), split(column, option, value)):
+            assert make(*command, output=tmp_path / "a.npz").n_tasks == 2
+
+    ways = [
+        ("proto", "Got 'proto' instead; 'proto=tcp', 'proto=udp' can be taken", "--categories", "ordinal"),
+        ("when", "Got 'when' instead; 'when.day', 'when.weekday' can be taken", "--dates", "epoch"),
+    ]
+    check_all(ways, check)
+
+
 def test_weights_of_rows_are_a_warning_whose_way_out_has_them(tmp_path: Path) -> None:
     header = "@relation 'r: -C 2'\n@attribute k {0,1}\n@attribute l {0,1}\n@attribute x numeric\n@data\n"
     path = tmp_path / "toy.arff"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -72,7 +73,14 @@ def read_timed(table: TableLike, by: str | None, column: str | None) -> Dataset:
     """Return the table that a user means; the times of a file are read from the column by which rows are sorted."""
     if by == "time" and column is not None and isinstance(table, str | os.PathLike):
         return as_dataset(table, time=column)
-    return as_dataset(table)
+    found = as_dataset(table)
+    if by == "time" and column is None and found.times is None and found.reading and found.reading.dates:
+        warnings.warn(
+            f"{found.name}: rows are in the order of the table; --column, or time= of load_dataset, names the "
+            f"column of dates that sorts them.",
+            stacklevel=3,
+        )
+    return found
 
 
 def find_tasks(table: Dataset, rows: Index, rule: TaskRule) -> Found:

@@ -9,6 +9,7 @@ import pytest
 import mlstream
 from mlstream import load_dataset
 from mlstream.formats import load
+from mlstream.generators import scenario_stream
 from mlstream.streams.card_model import ReadingCard, load_card
 from tests.loops import check_all
 from tests.mlstream.cli.commands import invoke, make
@@ -178,6 +179,24 @@ def test_dates_sort_the_rows_of_a_scenario_and_the_card_makes_it_again(tmp_path:
     (tmp_path / "card.json").write_text(stream.card.model_dump_json(), encoding="utf-8")
     make("regenerate", tmp_path / "card.json", "--table", table, output=tmp_path / "b.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+@pytest.mark.parametrize("command", [("scenario", "task-based", "--tasks", 2), ("carve", "--roles", "train,test")])
+@pytest.mark.parametrize("dates", ["epoch", "parts"])
+def test_rows_with_dates_in_the_order_of_the_table_are_warned_of(
+    command: tuple[object, ...], dates: str, tmp_path: Path
+) -> None:
+    path, days = tmp_path / "toy.csv", np.random.default_rng(0).permutation(28) + 1
+    lines = [f"2026-02-{day:02d},{row % 3},{row % 2},{row // 2 % 2}" for row, day in enumerate(days)]
+    path.write_text("\n".join(["when,x,a,b", *lines]), encoding="utf-8")
+    name, *options = command
+    scenario = options[:1] if name == "scenario" else []
+    given = (*options[len(scenario) :], "--labels=-2", "--by", "time", "--dates", dates)
+    with pytest.warns(UserWarning, match=r"toy: rows are in the order of the table; --column, or time= of load_data"):
+        make(name, path, *scenario, *given, output=tmp_path / "a.npz")
+    make(name, path, *scenario, *given, "--column", "when", output=tmp_path / "b.npz")
+    timed = load_dataset(path, labels=-2, dates=dates, time="when")
+    scenario_stream(timed, "task-based", by="time", n_tasks=2)
 
 
 def test_a_column_of_words_or_dates_that_became_features_is_an_error_whose_ways_out_arrive(tmp_path: Path) -> None:

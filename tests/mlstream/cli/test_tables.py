@@ -12,7 +12,7 @@ from mlstream.formats import load
 from mlstream.generators import scenario_stream
 from mlstream.streams.card_model import ReadingCard, load_card
 from tests.loops import check_all
-from tests.mlstream.cli.commands import invoke, make
+from tests.mlstream.cli.commands import invoke, make, write_table
 
 
 @pytest.fixture
@@ -48,6 +48,14 @@ def test_a_stream_is_made_again_as_its_table_was_read(
     again = invoke("regenerate", tmp_path / "a.card.json", "--table", table, "-o", tmp_path / "b.npz")
     assert again.exit_code == 0, again.output or again.exception
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["toy.npz", "toy.arff", "toy.train.csv", "toy.train.parquet"])
+def test_any_file_of_a_stream_says_how_to_make_it_again(name: str, tmp_path: Path) -> None:
+    table = write_table(tmp_path / "table.arff")
+    stream = make("generate", table, "--tasks", 2, output=tmp_path / name)
+    again = make("regenerate", tmp_path / name, "--table", table, output=tmp_path / "again.npz")
+    assert again.card.data_sha256 == stream.card.data_sha256
 
 
 def test_a_card_without_options_states_no_reading(table: Path, tmp_path: Path) -> None:
@@ -176,8 +184,7 @@ def test_dates_sort_the_rows_of_a_scenario_and_the_card_makes_it_again(tmp_path:
     rows = [np.concatenate([part.row_ids, others]) for part, others in zip(stream, held_out, strict=True)]
     assert [sorted(days[part]) for part in rows] == [list(range(1, 15)), list(range(15, 29))]
     assert stream.card.feature_names == ["x"]
-    (tmp_path / "card.json").write_text(stream.card.model_dump_json(), encoding="utf-8")
-    make("regenerate", tmp_path / "card.json", "--table", table, output=tmp_path / "b.npz")
+    make("regenerate", tmp_path / "a.npz", "--table", table, output=tmp_path / "b.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 

@@ -105,10 +105,17 @@ def show_card(card: StreamCard) -> None:
 
 def show_drops(card: StreamCard, *, named: bool = False) -> None:
     """Print how much was left out, and why, with the names of columns on demand."""
+    if (reading := card.source.reading) is not None and reading.n_dropped:
+        _show_drop(reading.n_dropped, "rows", "a feature is missing")
     for drop in card.drops:
-        what = drop.what.removesuffix("s") if drop.count == 1 else drop.what
         names = f" ({', '.join(drop.names)})" if named and drop.names else ""
-        wide_console().print(f"Dropped: {drop.count:,} {what}, {_plain(drop.reason + names)}", soft_wrap=True)
+        _show_drop(drop.count, drop.what, _plain(drop.reason + names))
+
+
+def _show_drop(count: int, what: str, reason: str) -> None:
+    wide_console().print(
+        f"Dropped: {count:,} {what if count > 1 else what.removesuffix('s')}, {reason}", soft_wrap=True
+    )
 
 
 def _list_terms(terms: StatedTerms, name: str) -> str:

@@ -37,6 +37,7 @@ def test_a_stream_is_made_again_as_its_table_was_read(
     options = ("--labels", "-3", "--tasks", "2", "--missing", missing, "--categories", categories)
     made = invoke("generate", table, "-o", tmp_path / "a.npz", *options)
     assert made.exit_code == 0, made.output or made.exception
+    assert ("Dropped: 12 rows, a feature is missing" in made.output) == (missing == "drop")
     reading = load(tmp_path / "a.npz").card.source.reading
     assert reading is not None
     assert (reading.missing, reading.categories, reading.n_dropped) == (

@@ -77,10 +77,11 @@ def check_k(k: int, n_labels: int) -> int:
     return int(k)
 
 
-def require_choice(value: object, name: str, choices: Sequence[object]) -> None:
+def require_choice(value: object, name: str, choices: Sequence[object], way_out: str = "") -> None:
     """Refuse an option that is not one of `choices`; the other packages check their options here too."""
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}. Got {value!r} instead.")
+        rule = "one of " * (len(choices) > 1) + ", ".join(map(repr, choices))
+        raise ValueError(f"{name} must be {rule}. Got {value!r} instead{way_out}.")
 
 
 def require_integer(value: object, name: str, minimum: int) -> int:

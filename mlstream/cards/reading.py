@@ -47,6 +47,10 @@ def describe_reading(reading: ReadingCard, quote: Callable[[str], str]) -> Itera
             yield sentence[value]
         else:
             values = value if isinstance(value, tuple) else (value,)
-            yield sentence.format(
-                ", ".join(quote(str(part)) if part != "" else "those without a name" for part in values) or "none"
-            )
+            yield sentence.format(", ".join(_quoted(part, quote) for part in values) or "none")
+
+
+def _quoted(value: str | int, quote: Callable[[str], str]) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    return quote(value) if value else "those without a name"

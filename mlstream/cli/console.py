@@ -6,6 +6,7 @@ Rich is imported when something is printed, so that every command can import thi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, groupby
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _LEVELS = " ░▒▓█"
 _WIDEST_HEAT_MAP = 101
+# Characters of a list of names.
+_LONGEST_LIST = 300
 # Rich takes 80 columns where there is no terminal: too few for a table of scores.
 _WIDTH_WITHOUT_TERMINAL = 160
 
@@ -86,6 +89,8 @@ def show_card(card: StreamCard) -> None:
     if card.source.reading is not None:
         read = " ".join(describe_reading(card.source.reading, repr))
         console.print(f"How the source was read: {_plain(read)}", soft_wrap=True)
+    console.print(f"Labels: {_plain(_list_names(card.label_names))}", soft_wrap=True)
+    console.print(f"Features: {_plain(_list_names(card.feature_names))}", soft_wrap=True)
     console.print(_task_table(card))
     measured = {"": card.persistence, "; in the source ": card.source.persistence}
     shares = "".join(
@@ -103,12 +108,28 @@ def show_card(card: StreamCard) -> None:
     show_drops(card, named=True)
 
 
+def _list_names(names: Sequence[str]) -> str:
+    """List the first names; those of one column's values, NAME=VALUE, are counted."""
+    groups = [list(group) for _, group in groupby(names, key=lambda name: name.partition("=")[0])]
+    parts = [group[0] if len(group) == 1 else f"{group[0].partition('=')[0]}=... ({len(group)})" for group in groups]
+    n_shown = max(1, sum(end <= _LONGEST_LIST for end in accumulate(len(part) + 2 for part in parts)))
+    more = sum(map(len, groups[n_shown:]))
+    return ", ".join(parts[:n_shown]) + (f" and {more:,} more" if more else "")
+
+
 def show_drops(card: StreamCard, *, named: bool = False) -> None:
     """Print how much was left out, and why, with the names of columns on demand."""
+    if (reading := card.source.reading) is not None and reading.n_dropped:
+        _show_drop(reading.n_dropped, "rows", "a feature is missing")
     for drop in card.drops:
-        what = drop.what.removesuffix("s") if drop.count == 1 else drop.what
         names = f" ({', '.join(drop.names)})" if named and drop.names else ""
-        wide_console().print(f"Dropped: {drop.count:,} {what}, {_plain(drop.reason + names)}", soft_wrap=True)
+        _show_drop(drop.count, drop.what, _plain(drop.reason + names))
+
+
+def _show_drop(count: int, what: str, reason: str) -> None:
+    wide_console().print(
+        f"Dropped: {count:,} {what if count > 1 else what.removesuffix('s')}, {reason}", soft_wrap=True
+    )
 
 
 def _list_terms(terms: StatedTerms, name: str) -> str:
@@ -149,9 +170,12 @@ def show_suggestion(suggestion: Suggestion) -> None:
     for n_tasks, n_made, diversity, largest in zip(*suggestion[1:], strict=True):
         table.add_row(str(n_tasks), str(n_made), f"{diversity:.3f}", f"{largest:.0%}")
     wide_console().print(table)
-    print_line(f"Suggested: {suggestion.n_tasks} tasks.")
+    print_line(f"Suggested: {suggestion.n_tasks} task{'s' * (suggestion.n_tasks > 1)}.")
     if suggestion.doubt:
-        print_line(f"{suggestion.doubt}: `mlstream scenario` finds tasks by other rules.")
+        print_line(
+            f"{suggestion.doubt}: `mlstream scenario TABLE task-based` finds tasks by other rules (--by features, "
+            f"label-lists, column or time)."
+        )
 
 
 def _label_table(diagnosis: Diagnosis) -> Table:

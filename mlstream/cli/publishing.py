@@ -118,7 +118,9 @@ def verify(
 
 
 def regenerate(
-    card: Annotated[Path, typer.Argument(parser=parse_file, help="A card (.json), or a published folder.")],
+    card: Annotated[
+        Path, typer.Argument(parser=parse_file, help="A card (.json), a published folder, or the file of a stream.")
+    ],
     output: OutputFile,
     table: Annotated[
         Path | None,
@@ -137,7 +139,8 @@ def regenerate(
     from mlstream.publishing.folder import CARD
 
     require_output(output, force, table)
-    found = mlstream.load_card(card / CARD if card.is_dir() else card)
+    is_card = card.is_dir() or card.suffix.lower() == ".json"
+    found = mlstream.load_card(card / CARD if card.is_dir() else card) if is_card else open_stream(str(card)).card
     mlstream.save(mlstream.regenerate(found, table=table), output)
     console.print_line(f"Wrote {output}: its data have the hash on the card.")
 

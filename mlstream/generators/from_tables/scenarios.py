@@ -226,10 +226,11 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
 def _choose(name: str, by: By | None, task_identity: TaskIdentity | None) -> tuple[Scenario, By, TaskIdentity]:
     require_choice(name, "scenario", tuple(SCENARIOS))
     scenario = SCENARIOS[name]
-    if by is not None:
-        require_choice(by, f"{name}: by", scenario.by)
-    if task_identity is not None:
-        require_choice(task_identity, f"{name}: task_identity", scenario.task_identity)
+    for what, value in {"by": by, "task_identity": task_identity}.items():
+        if value is not None:
+            others = ", ".join(other for other, one in SCENARIOS.items() if value in getattr(one, what))
+            way_out = f"; scenarios that take it: {others}" if others else ""
+            require_choice(value, f"{name}: {what}", getattr(scenario, what), way_out)
     return scenario, by or scenario.by[0], task_identity or scenario.task_identity[0]
 
 

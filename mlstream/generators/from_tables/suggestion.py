@@ -23,7 +23,7 @@ class Suggestion(NamedTuple):
     Parameters
     ----------
     n_tasks : int
-        The number suggested.
+        The number suggested; 1 if of every number fewer tasks are made.
     candidates : tuple of int
         All numbers tried, from 2 on.
     n_made : tuple of int
@@ -43,11 +43,10 @@ class Suggestion(NamedTuple):
 
     @property
     def doubt(self) -> str:
-        """Describe what is wrong with the tasks of every number, the suggested one included; empty if nothing is."""
-        place = self.candidates.index(self.n_tasks)
-        if self.n_made[place] < self.n_tasks:
-            return "Of every number, clusters with one label, or nearly one label set, are merged"
-        if (largest := self.largest[place]) > LARGE_SHARE:
+        """Describe what is wrong with the tasks of every number from 2 on; empty if nothing is."""
+        if self.n_tasks == 1:
+            return "Of every other number, clusters with one label, or nearly one label set, are merged"
+        if (largest := self.largest[self.candidates.index(self.n_tasks)]) > LARGE_SHARE:
             return f"Of every number of which as many tasks are made, one has {largest:.0%} of the rows or more"
         return ""
 
@@ -82,7 +81,7 @@ def suggest_n_tasks(
     Suggestion
         Of the numbers of which as many tasks are made, the one with the greatest mean diversity; of equals, the least.
         Numbers with a task of more than 60 % of the rows come after all others. If of every number fewer tasks are
-        made, the one of which most are made is suggested.
+        made, 1 is suggested: other rules of `scenario_stream` may find more.
 
     Raises
     ------
@@ -108,8 +107,9 @@ def suggest_n_tasks(
     candidates = tuple(range(2, min(max_tasks, n_sets) + 1))
     plan = VisitPlan((1 - evaluation_fraction,), evaluation_fraction, seed=seed)
     found = [_measure(Y, n_tasks, plan, n_init) for n_tasks in candidates]
-    best = min(zip(candidates, found, strict=True), key=lambda pair: _fault(*pair))
-    return Suggestion(best[0], candidates, *(tuple(values) for values in zip(*found, strict=True)))
+    made = {n_tasks: one for n_tasks, one in zip(candidates, found, strict=True) if one.n_made == n_tasks}
+    best = min(made, key=lambda n_tasks: (max(made[n_tasks].largest, LARGE_SHARE), -made[n_tasks].diversity), default=1)
+    return Suggestion(best, candidates, *(tuple(values) for values in zip(*found, strict=True)))
 
 
 def draw_suggestion(suggestion: Suggestion, path: str | os.PathLike[str]) -> None:
@@ -140,7 +140,7 @@ def draw_suggestion(suggestion: Suggestion, path: str | os.PathLike[str]) -> Non
     axes.set_ylabel("mean diversity (line)", color="#2a5c8a")
     axes.set_ylim(0, 1.1 * max(suggestion.diversity))
     axes.set_xticks(suggestion.candidates)
-    axes.set_title(f"{suggestion.n_tasks} tasks suggested")
+    axes.set_title(f"{suggestion.n_tasks} task{'s' * (suggestion.n_tasks > 1)} suggested")
     write_picture(figure, Path(path))
 
 
@@ -158,9 +158,3 @@ def _measure(Y: Indicator, n_tasks: int, plan: VisitPlan, n_init: int) -> _Measu
     greatest = [min(len(task), 2 ** int((count_labels(task) > 0).sum())) for task in tasks]
     shares = [count_label_sets(task) / most for task, most in zip(tasks, greatest, strict=True)]
     return _Measures(len(tasks), mean(shares), max(map(len, tasks)) / len(Y))
-
-
-def _fault(n_tasks: int, found: _Measures) -> tuple[float, ...]:
-    """Return a key by which the best number of tasks is the least."""
-    fewer = found.n_made < n_tasks
-    return fewer, -found.n_made if fewer else 0, max(found.largest, LARGE_SHARE), -found.diversity

@@ -83,7 +83,8 @@ def require_domain_shift(table: Dataset, partition: Partition, scenario: str) ->
             raise ValueError(
                 f"{scenario}: features must differ in distribution between tasks. Got {partition.tasks[one].name} and "
                 f"{partition.tasks[other].name} with a least p-value of {least:.2g} (Kolmogorov-Smirnov; {level:.2g} "
-                f"after Holm's correction); use another rule (by) or column, or the scenario 'instance-incremental'."
+                f"after Holm's correction); use another rule (by) or column, or the scenario 'online', which takes the "
+                f"same rules whatever the features."
             )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -72,7 +73,14 @@ def read_timed(table: TableLike, by: str | None, column: str | None) -> Dataset:
     """Return the table that a user means; the times of a file are read from the column by which rows are sorted."""
     if by == "time" and column is not None and isinstance(table, str | os.PathLike):
         return as_dataset(table, time=column)
-    return as_dataset(table)
+    found = as_dataset(table)
+    if by == "time" and column is None and found.times is None and found.reading and found.reading.dates:
+        warnings.warn(
+            f"{found.name}: rows are in the order of the table; --column, or time= of load_dataset, names the "
+            f"column of dates that sorts them.",
+            stacklevel=3,
+        )
+    return found
 
 
 def find_tasks(table: Dataset, rows: Index, rule: TaskRule) -> Found:
@@ -173,7 +181,14 @@ def _find_by_time(table: Dataset, rows: Index, rule: TaskRule) -> Found:
 
 def _read_column(table: Dataset, rows: Index, rule: TaskRule) -> npt.NDArray[np.floating]:
     if rule.column not in table.feature_names:
-        raise ValueError(f"column must be a feature of {table.name} that varies. Got {rule.column!r} instead.")
+        # What is made of a column of words, or of dates.
+        made = [name for name in table.feature_names if name.startswith((f"{rule.column}=", f"{rule.column}."))]
+        way_out = made and (
+            f"; {', '.join(map(repr, made[:3]))}{' and others' * (len(made) > 3)} can be taken, and one feature is "
+            f"made of a column with categories='ordinal' or dates='epoch' (--categories ordinal, --dates epoch)"
+        )
+        rule_of_names = f"column must be a feature of {table.name} that varies"
+        raise ValueError(f"{rule_of_names}. Got {rule.column!r} instead{way_out or ''}.")
     values = table.X[:, [table.feature_names.index(rule.column)]]
     return np.asarray(values.toarray() if sparse.issparse(values) else values).ravel()[rows]
 

@@ -10,7 +10,7 @@ from tests.mlstream.small_streams import make_stream
 
 SENTENCES = (
     ({"missing": "drop", "n_dropped": 3}, "Rows with a missing value of a feature were left out. Number of rows that"),
-    ({"missing": "drop", "n_dropped": 3}, "were left out: <3>."),
+    ({"missing": "drop", "n_dropped": 3}, "were left out: 3."),
     ({"missing": "mean"}, "Missing values of features became the mean of their column."),
     ({"missing": "indicator"}, "the mean of their column, and 0/1 features mark them."),
     ({"missing": "keep"}, "Missing values of features stay NaN."),
@@ -29,7 +29,7 @@ SENTENCES = (
     ({"tags": "t", "tag_separator": "|"}, "listed in the column <t>. The labels in that column are separated by <|>."),
     ({"missing_words": ["none", "-"]}, "Words for a missing value, beside an empty cell: <none>, <->."),
     ({"missing_words": []}, "Words for a missing value, beside an empty cell: none."),
-    ({"n_features": 5}, "The file was read with <5> features."),
+    ({"n_features": 5}, "The file was read with 5 features."),
     ({"format": "csv"}, "The file was read as <csv>."),
 )
 

@@ -39,6 +39,18 @@ def test_names_on_a_card_are_neither_markup_nor_orders_to_the_terminal(name, sho
     assert out.replace(f": {description}", "", 1).count(shown) == 2 + 4 + 8 + 1
 
 
+def test_labels_and_the_first_features_are_named(capsys):
+    card = make_preset("synthetic-rand").card
+    words = [f"proto={word}" for word in ("tcp", "udp", "icmp")]
+    names = ["id", *words, "answer", *(f"feature number {place}" for place in range(2000))]
+    console.show_card(card.model_copy(update={"feature_names": names}))
+    lines = capsys.readouterr().out.splitlines()
+    assert f"Labels: {', '.join(card.label_names)}" in lines
+    shown = next(line for line in lines if line.startswith("Features: "))
+    assert shown.startswith("Features: id, proto=... (3), answer, feature number 0, feature number 1, ")
+    assert shown.endswith("feature number 13 and 1,986 more")
+
+
 def test_scores_of_environments_and_hierarchies_have_columns_where_there_are_any(capsys):
     plain = make_run()
     show_results([plain])
@@ -65,16 +77,16 @@ def test_a_suggestion_is_shown_with_what_it_was_chosen_from(capsys):
 
 
 @pytest.mark.parametrize(
-    ("n_made", "largest", "doubt"),
+    ("n_tasks", "n_made", "doubt"),
     [
-        ((1, 2), (1.0, 0.5), "Of every number, clusters with one label, or nearly one label set, are merged"),
-        ((1, 3), (0.5, 0.75), "Of every number of which as many tasks are made, one has 75% of the rows or more"),
+        (1, (1, 2), "Of every other number, clusters with one label, or nearly one label set, are merged"),
+        (3, (1, 3), "Of every number of which as many tasks are made, one has 75% of the rows or more"),
     ],
 )
-def test_a_suggestion_that_generate_would_doubt_says_so_first(capsys, n_made, largest, doubt):
-    console.show_suggestion(Suggestion(3, (2, 3), n_made, (0.25, 0.5), largest))
+def test_a_suggestion_that_generate_would_doubt_says_so_first(capsys, n_tasks, n_made, doubt):
+    console.show_suggestion(Suggestion(n_tasks, (2, 3), n_made, (0.25, 0.5), (0.5, 0.75)))
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == f"{doubt}: `mlstream scenario` finds tasks by other rules."
+    assert last.startswith(f"{doubt}: `mlstream scenario TABLE task-based` finds tasks by other rules")
 
 
 def means_in(shown):

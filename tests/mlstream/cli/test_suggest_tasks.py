@@ -1,6 +1,6 @@
 """The command that suggests a number of tasks."""
 
-from tests.mlstream.cli.commands import invoke, write_table
+from tests.mlstream.cli.commands import invoke, make, write_table
 
 
 def test_a_number_of_tasks_is_suggested_and_drawn(tmp_path):
@@ -12,9 +12,11 @@ def test_a_number_of_tasks_is_suggested_and_drawn(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_where_every_number_is_merged_other_rules_are_named(tmp_path):
+def test_where_every_number_is_merged_one_task_is_suggested_and_other_rules_are_named(tmp_path):
     table = write_table(tmp_path / "toy.arff", label_sets=("1000", "0100", "0010"))
     result = invoke("suggest-tasks", table)
-    assert "are merged: `mlstream scenario` finds tasks by other rules." in result.output
-    invoke("scenario", table, "task-based", "--by", "features", "--tasks", 2, "--output", tmp_path / "toy.npz")
-    assert (tmp_path / "toy.npz").exists()
+    assert "Suggested: 1 task.\nOf every other number," in result.output
+    assert "are merged: `mlstream scenario TABLE task-based` finds tasks by other rules (--by features" in result.output
+    made = invoke("generate", table, "--tasks", 1, "--output", tmp_path / "one.npz")
+    assert "instead of" not in made.output
+    assert make("scenario", table, "task-based", "--by", "features", output=tmp_path / "four.npz").n_tasks == 4

@@ -9,9 +9,10 @@ import pytest
 import mlstream
 from mlstream import load_dataset
 from mlstream.formats import load
+from mlstream.generators import scenario_stream
 from mlstream.streams.card_model import ReadingCard, load_card
 from tests.loops import check_all
-from tests.mlstream.cli.commands import invoke, make
+from tests.mlstream.cli.commands import invoke, make, write_table
 
 
 @pytest.fixture
@@ -36,6 +37,7 @@ def test_a_stream_is_made_again_as_its_table_was_read(
     options = ("--labels", "-3", "--tasks", "2", "--missing", missing, "--categories", categories)
     made = invoke("generate", table, "-o", tmp_path / "a.npz", *options)
     assert made.exit_code == 0, made.output or made.exception
+    assert ("Dropped: 12 rows, a feature is missing" in made.output) == (missing == "drop")
     reading = load(tmp_path / "a.npz").card.source.reading
     assert reading is not None
     assert (reading.missing, reading.categories, reading.n_dropped) == (
@@ -47,6 +49,14 @@ def test_a_stream_is_made_again_as_its_table_was_read(
     again = invoke("regenerate", tmp_path / "a.card.json", "--table", table, "-o", tmp_path / "b.npz")
     assert again.exit_code == 0, again.output or again.exception
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["toy.npz", "toy.arff", "toy.train.csv", "toy.train.parquet"])
+def test_any_file_of_a_stream_says_how_to_make_it_again(name: str, tmp_path: Path) -> None:
+    table = write_table(tmp_path / "table.arff")
+    stream = make("generate", table, "--tasks", 2, output=tmp_path / name)
+    again = make("regenerate", tmp_path / name, "--table", table, output=tmp_path / "again.npz")
+    assert again.card.data_sha256 == stream.card.data_sha256
 
 
 def test_a_card_without_options_states_no_reading(table: Path, tmp_path: Path) -> None:
@@ -175,9 +185,50 @@ def test_dates_sort_the_rows_of_a_scenario_and_the_card_makes_it_again(tmp_path:
     rows = [np.concatenate([part.row_ids, others]) for part, others in zip(stream, held_out, strict=True)]
     assert [sorted(days[part]) for part in rows] == [list(range(1, 15)), list(range(15, 29))]
     assert stream.card.feature_names == ["x"]
-    (tmp_path / "card.json").write_text(stream.card.model_dump_json(), encoding="utf-8")
-    make("regenerate", tmp_path / "card.json", "--table", table, output=tmp_path / "b.npz")
+    make("regenerate", tmp_path / "a.npz", "--table", table, output=tmp_path / "b.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+@pytest.mark.parametrize("command", [("scenario", "task-based", "--tasks", 2), ("carve", "--roles", "train,test")])
+@pytest.mark.parametrize("dates", ["epoch", "parts"])
+def test_rows_with_dates_in_the_order_of_the_table_are_warned_of(
+    command: tuple[object, ...], dates: str, tmp_path: Path
+) -> None:
+    path, days = tmp_path / "toy.csv", np.random.default_rng(0).permutation(28) + 1
+    lines = [f"2026-02-{day:02d},{row % 3},{row % 2},{row // 2 % 2}" for row, day in enumerate(days)]
+    path.write_text("\n".join(["when,x,a,b", *lines]), encoding="utf-8")
+    name, *options = command
+    scenario = options[:1] if name == "scenario" else []
+    given = (*options[len(scenario) :], "--labels=-2", "--by", "time", "--dates", dates)
+    with pytest.warns(UserWarning, match=r"toy: rows are in the order of the table; --column, or time= of load_data"):
+        make(name, path, *scenario, *given, output=tmp_path / "a.npz")
+    make(name, path, *scenario, *given, "--column", "when", output=tmp_path / "b.npz")
+    timed = load_dataset(path, labels=-2, dates=dates, time="when")
+    scenario_stream(timed, "task-based", by="time", n_tasks=2)
+
+
+def test_a_column_of_words_or_dates_that_became_features_is_an_error_whose_ways_out_arrive(tmp_path: Path) -> None:
+    path = tmp_path / "toy.csv"
+    lines = [f"{['tcp', 'udp'][row % 2]},2026-02-{row % 28 + 1:02d},{row % 3},{row % 5 % 2},1" for row in range(60)]
+    path.write_text("\n".join(["proto,when,x,a,b", *lines]), encoding="utf-8")
+
+    def split(column: str, *options: str) -> tuple[object, ...]:
+        table = (path, "task-based", "--labels=-2", "--by", "column", "--column", column, "--tasks", 2, "--force")
+        return ("scenario", *table, "--categories", "one-hot", "--dates", "parts", *options)
+
+    def check(case: tuple[str, str, str, str]) -> None:
+        column, made, option, value = case
+        error = str(invoke(*split(column), "-o", tmp_path / "no.npz").exception)
+        assert made in error
+        assert f"{option} {value}" in error
+        for command in (split(re.findall("'(.*?)'", error)[1]), split(column, option, value)):
+            assert make(*command, output=tmp_path / "a.npz").n_tasks == 2
+
+    ways = [
+        ("proto", "Got 'proto' instead; 'proto=tcp', 'proto=udp' can be taken", "--categories", "ordinal"),
+        ("when", "Got 'when' instead; 'when.day', 'when.weekday' can be taken", "--dates", "epoch"),
+    ]
+    check_all(ways, check)
 
 
 def test_weights_of_rows_are_a_warning_whose_way_out_has_them(tmp_path: Path) -> None:

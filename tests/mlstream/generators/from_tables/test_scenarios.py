@@ -1,5 +1,6 @@
 """Each scenario gives the tasks, labels and knowledge of tasks that the literature says."""
 
+import re
 from itertools import combinations, product
 
 import numpy as np
@@ -200,7 +201,7 @@ def test_task_identity_can_be_chosen_where_the_scenario_leaves_it_open():
         }.get(scenario, {"always", "training", "never"})
         options = {"n_tasks": 2, "task_identity": identity}
         if identity not in allowed:
-            with pytest.raises(ValueError, match="task_identity must be one of"):
+            with pytest.raises(ValueError, match="task_identity must be "):
                 scenario_stream(table_of(0), scenario, **options)
             return
         stream = scenario_stream(table_of(0), scenario, **options)
@@ -228,11 +229,12 @@ def test_errors_name_rule_and_value():
     check_all(
         [
             ("lifelong", {}, r"scenario must be one of 'instance-incremental', .* Got 'lifelong'"),
-            ("class-incremental", {"by": "time"}, r"class-incremental: by must be one of 'label-lists'. Got 'time'"),
+            ("class-incremental", {"by": "time"}, r"class-incremental: by must be 'label-lists'. Got 'time' instead"),
+            ("instance-incremental", {"by": "time"}, r"by must be 'all'. .* that take it: domain-incremental, online"),
             (
                 "task-free",
                 {"task_identity": "training"},
-                r"task-free: task_identity must be .* 'never'",
+                r"task-free: task_identity must be 'never'. Got 'training' instead; scen",
             ),
             (
                 "blurred-boundary",
@@ -251,3 +253,11 @@ def test_errors_name_rule_and_value():
         ],
         check,
     )
+
+
+def test_another_scenario_takes_rows_in_time_that_do_not_differ():
+    table = make_table(np.ones((40, 2)), X=np.arange(40.0)[:, np.newaxis] % 2)
+    with pytest.raises(ValueError, match="features must differ in distribution") as refused:
+        scenario_stream(table, "domain-incremental", by="time")
+    named = re.search(r"or the scenario '([a-z-]+)'", str(refused.value)).group(1)
+    assert scenario_stream(table, named, by="time").n_tasks == 4

@@ -118,6 +118,11 @@ class GeneratorCommand:
             save_new(mlstream.with_terms(stream, **_without(stated, parameters)), typed["output"])
             if self.source == "table":
                 console.show_drops(stream.card)
+            if typed.get("missing") == "keep":
+                console.print_line(
+                    "Missing features stay NaN, which the learners of `mlstream strategies` refuse: --missing mean or "
+                    "indicator fills them."
+                )
 
         options = [_to_option(parameter, texts[name]) for name, parameter in parameters.items()]
         required = [option for option in options if option.default is Parameter.empty]

@@ -38,6 +38,7 @@ def test_a_stream_is_made_again_as_its_table_was_read(
     made = invoke("generate", table, "-o", tmp_path / "a.npz", *options)
     assert made.exit_code == 0, made.output or made.exception
     assert ("Dropped: 12 rows, a feature is missing" in made.output) == (missing == "drop")
+    assert ("refuse: --missing mean or indicator fills them." in made.output) == (missing == "keep")
     reading = load(tmp_path / "a.npz").card.source.reading
     assert reading is not None
     assert (reading.missing, reading.categories, reading.n_dropped) == (
@@ -84,12 +85,14 @@ def test_a_separator_is_set_by_sign_or_name(tmp_path: Path, separator: str) -> N
 
 
 @pytest.mark.slow
-def test_missing_values_that_are_kept_reach_the_learner(table: Path, tmp_path: Path) -> None:
-    options = ("--labels", "-3", "--categories", "one-hot", "--missing", "keep")
-    assert invoke("generate", table, "-o", tmp_path / "a.npz", *options).exit_code == 0
-    assert any(np.isnan(part.X).any() for part in load(tmp_path / "a.npz"))
+@pytest.mark.parametrize(("missing", "refused"), [("keep", True), ("mean", False), ("indicator", False)])
+def test_learners_refuse_missing_values_that_are_kept(table: Path, tmp_path: Path, missing: str, refused: bool) -> None:
+    options = ("--labels", "-3", "--categories", "one-hot", "--missing", missing)
+    stream = make("generate", table, *options, output=tmp_path / "a.npz")
+    assert any(np.isnan(part.X).any() for part in stream) == refused
     run = invoke("run", tmp_path / "a.npz", "-s", "NN_TL", "-o", tmp_path / "runs")
-    assert "X must be finite. Got NaN" in run.output + str(run.exception)
+    assert ("X must be finite. Got NaN" in run.output + str(run.exception)) == refused
+    assert (run.exit_code != 0) == refused
 
 
 def rows(line: str) -> str:

@@ -48,7 +48,7 @@ HELP = {
     "together.",
     "format": "Format of the file, where the ending of its name does not say it.",
 }
-_KINDS: dict[str, Any] = {
+_KINDS: dict[str, object] = {
     "ignore": str,
     "missing_words": str,
     "header": Literal["yes", "no"],

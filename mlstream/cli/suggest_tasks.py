@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -25,7 +25,7 @@ def suggest_tasks(
     ] = 0.30,
     picture: Annotated[Path | None, file_option(help="File to draw into, replaced if there: .png, .svg.")] = None,
     seed: Seed = 0,
-    **reading: Any,
+    **reading: object,
 ) -> None:
     """Suggest a number of tasks for a table: diverse tasks, each with more than one label."""
     if picture is not None:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -95,7 +95,7 @@ def _read_object(line: str, wanted: Collection[str] | None, where: str) -> dict[
     return cells
 
 
-def _flatten(fields: Mapping[str, object], prefix: str) -> Iterator[tuple[str, Any]]:
+def _flatten(fields: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
     for name, value in fields.items():
         if isinstance(value, dict):
             yield from _flatten(value, f"{prefix}{name}.")
@@ -103,7 +103,7 @@ def _flatten(fields: Mapping[str, object], prefix: str) -> Iterator[tuple[str, A
             yield f"{prefix}{name}", value
 
 
-def _to_cell(value: str | float | bool | None) -> str:
+def _to_cell(value: object) -> str:
     if isinstance(value, str):
         return value
     # Python writes NaN for a missing number.

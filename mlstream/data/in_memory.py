@@ -94,9 +94,10 @@ def _join(bunch: Mapping[str, Any], options: ReadingOptions) -> Dataset:
     return Dataset(X, Y, feature_names, label_names)
 
 
-def _are_tables(*arrays: Any) -> bool:
+def _are_tables(*arrays: object) -> bool:
     """Tell whether all are dense tables with as many rows."""
-    return all(isinstance(one, np.ndarray) and one.ndim == 2 and len(one) == len(arrays[0]) for one in arrays)
+    tables = [array for array in arrays if isinstance(array, np.ndarray) and array.ndim == 2]
+    return len(tables) == len(arrays) and len(set(map(len, tables))) == 1
 
 
 def _fitting_names(names: Sequence[str] | None, table: npt.ArrayLike) -> tuple[str, ...]:

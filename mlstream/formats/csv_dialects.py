@@ -21,7 +21,7 @@ SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 # Excel writes and reads such a line before the names.
 _STATED = re.compile(r"sep=([^\"])", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
-# What a text without quotes must not hold, nor look like.
+# Signs of a text that needs quotes.
 _ODD = re.compile(r"[,;\t|\"\r\n]|sep=", re.IGNORECASE)
 
 _NO_NAMES = "header=False or --header no reads a file without names"
@@ -111,14 +111,13 @@ def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
     where = at(lines.path, max(1, lines.n_read))
     separator = dialect.separator or (stated and stated[1]) or _find_separator(first, where)
     cells = _split(first, head, separator, lines)
+    names = tuple(map(unguard_text, cells))
     if not dialect.has_names:
         # The next line that is read is the first again, or that behind Excel's.
         lines.rewind(n_lines=bool(stated))
         names = tuple(f"x{place}" for place in range(len(cells)))
-    else:
-        names = tuple(map(unguard_text, cells))
-        if dialect.is_foreign:
-            _warn_of_numbers(names, first, where)
+    elif dialect.is_foreign:
+        _warn_of_numbers(names, first, where)
     if len(names) == 1 and dialect.is_foreign:
         rule = "the names of columns must be at least two, separated by comma, semicolon, tab or bar"
         got = f"Got {show(first.strip())}; separator= or --separator sets another, lines above the names must go"

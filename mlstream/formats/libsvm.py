@@ -28,6 +28,7 @@ _ROW = re.compile(rf"({_LABEL}(?:,{_LABEL})*+)?((?:[ \t]+[0-9]{{1,7}}:{_NUMBER})
 _HEADER = re.compile(r"\s*([0-9]{1,10})[ \t]+([0-9]{1,7})[ \t]+([0-9]{1,7})\s*")
 _LONG = re.compile(r"[0-9]{16}")
 # The extreme-classification repository has features and labels in files of their own, too.
+_ROW_RULE = "a row must be labels and index:value"
 _PART = re.compile(r"[0-9]+ [0-9]+")
 # So much any file may need: 100,000 labels of some thousands of rows.
 _ALWAYS_BYTES = 256 * 2**20
@@ -107,13 +108,13 @@ def _read_rows(lines: Lines) -> _Rows:
             continue
         match = _ROW.fullmatch(line)
         if match is None:
-            is_part = number == 1 and _PART.fullmatch(line)
-            way_out = "; a file of features or of labels alone must be joined with the other" if is_part else ""
-            raise FormatError(
-                f"{at(lines.path, number)}: a row must be labels and index:value. Got {show(line[:200])}{way_out}."
-            )
+            raise FormatError(f"{at(lines.path, number)}: {_ROW_RULE}. Got {show(line[:200])}{_find_way_out(line)}.")
         rows.add(number, match[1], match[2])
     return rows._replace(header=header, n_bytes=n_bytes)
+
+
+def _find_way_out(line: str) -> str:
+    return "; a file of features or of labels alone must be joined with the other" if _PART.fullmatch(line) else ""
 
 
 def _take_features(rows: _Rows, reading: ReadingCard, path: Path) -> sparse.csr_array:

@@ -181,7 +181,7 @@ def _find_by_time(table: Dataset, rows: Index, rule: TaskRule) -> Found:
 
 def _read_column(table: Dataset, rows: Index, rule: TaskRule) -> npt.NDArray[np.floating]:
     if rule.column not in table.feature_names:
-        # What is made of a column of words, or of dates.
+        # Features of a column of words, or of dates.
         made = [name for name in table.feature_names if name.startswith((f"{rule.column}=", f"{rule.column}."))]
         way_out = made and (
             f"; {', '.join(map(repr, made[:3]))}{' and others' * (len(made) > 3)} can be taken, and one feature is "

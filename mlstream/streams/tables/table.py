@@ -115,10 +115,14 @@ def find_columns(names: Sequence[str], wanted: Sequence[str], path: Path, what: 
     places = [exact.get(name, bare.get(name.strip(), -1)) for name in wanted]
     unknown = [name for name, place in zip(wanted, places, strict=True) if place < 0]
     if unknown or len(set(places)) < len(places):
-        got = f"{show(unknown[0])}, which is not a column{_nearest(unknown[0], names)}" if unknown else "a name twice."
-        others = f" Nor are {', '.join(map(show, unknown[1:6]))}." if unknown[1:] else ""
-        raise FormatError(f"{path}: {what} must be columns, each named once. Got {got}{others}")
+        got = _show_unknown(unknown, names) if unknown else "a name twice."
+        raise FormatError(f"{path}: {what} must be columns, each named once. Got {got}")
     return places
+
+
+def _show_unknown(unknown: Sequence[str], names: Sequence[str]) -> str:
+    others = f" Nor are {', '.join(map(show, unknown[1:6]))}." if unknown[1:] else ""
+    return f"{show(unknown[0])}, which is not a column{_nearest(unknown[0], names)}{others}"
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:

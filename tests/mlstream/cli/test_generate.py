@@ -111,7 +111,7 @@ def test_what_is_wrong_is_named_and_nothing_is_written(table, tmp_path):
                 ),
                 (
                     ("scenario", "TABLE", "task-free", "--task-identity", "always"),
-                    "--task-identity must be one of 'never'",
+                    "--task-identity must be 'never'",
                 ),
                 (("scenario", "TABLE", "instance-incremental", "--tasks", 99), "at least 99 rows"),
                 (("scenario", "TABLE", "pre-training", "--pretraining", 1.5), "--pretraining must lie between 0 and 1"),

@@ -107,13 +107,13 @@ def read_npz(path: Path, labels: list[str]) -> tuple[list[str], Floats]:
     return [f"{one:016x}" if isinstance(one, int) else str(one) for one in ids.tolist()], prob
 
 
-def find_columns(text: str, expected: list[str]) -> tuple[list[str], Any]:
+def find_columns(text: str, expected: list[str]) -> tuple[list[str], list[list[str]]]:
     """Return the names of a CSV text, whatever separates its cells, and the rows behind."""
     for separator, skip in [(separator, skip) for skip in (False, True) for separator in ",;\t|"]:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=skip)
         header = next(rows, [])
         if sorted(header) == sorted(expected):
-            return header, rows
+            return header, list(rows)
     raise ValueError(f"The columns must be {', '.join(expected)}, with commas, semicolons, tabs or bars between.")
 
 

@@ -128,7 +128,8 @@ def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
 def _warn_of_numbers(names: Sequence[str], line: str, where: str) -> None:
     """Warn of names that are numbers without quotes, as in a row; pandas counts columns so, from 0."""
     numbers = [name for name in names if to_number(name) is not None and f'"{name}"' not in line]
-    if numbers and numbers != list(map(str, range(len(numbers)))):
+    # Of names of several lines, this is the first.
+    if numbers and "\n" not in "".join(names) and numbers != list(map(str, range(len(numbers)))):
         warnings.warn(f"{where}: column {show(numbers[0])} has a number for a name; {_NO_NAMES}.", stacklevel=2)
 
 

@@ -4,7 +4,7 @@
 MOVED = {
     "mlstream.array_likes": "mlstream.streams.array_likes",
     "mlstream.card_model": "mlstream.streams.card_model",
-    "mlstream.formats.arrays": "mlstream.streams.tables.arrays",
+    "mlstream.formats.arrays": "mlstream.streams.tables.frame_tables",
     "mlstream.formats.columns": "mlstream.streams.tables.columns",
     "mlstream.formats.content": "mlstream._support.content",
     "mlstream.formats.frame_tables": "mlstream.streams.tables.frame_tables",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # Enough for a call of pyarrow to pay, few enough to be nothing beside a table.
 _BLOCK_BYTES = 4 * 2**20
 _DECIMAL = re.compile(r"\s*[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?\s*")
+_BLANKS = re.compile(rb"^ +(?=\r?$)", re.MULTILINE)
 _LF, _CR = b"\n\r"
 
 
@@ -228,12 +229,24 @@ def iterate_blocks(lines: Lines, header: CsvHeader) -> Iterator[CsvBlock]:
     first_line = lines.n_read + 1
     block = CsvBlock(b"", header, lines.path, first_line)
     for content in _join(lines, header.separator):
-        block = CsvBlock(lines.to_utf8(content, first_line), header, lines.path, first_line)
+        text = _empty_blank_lines(lines.to_utf8(content, first_line), header.separator)
+        block = CsvBlock(text, header, lines.path, first_line)
         if first_line == lines.n_read + 1:
             header = block.widen_header()
         first_line += block.n_lines
         yield block
     block.require_closed()
+
+
+def _empty_blank_lines(content: bytes, separator: str) -> bytes:
+    """Take the blanks out of lines that hold nothing else, which are rows of one cell for pyarrow."""
+    if separator == " " or (b"\n " not in content and not content.startswith(b" ")):
+        return content
+    quotes = find_quotes(content, separator)
+    return _BLANKS.sub(
+        lambda blanks: blanks[0] if np.searchsorted(quotes, blanks.start()) % 2 else b"",
+        content,
+    )
 
 
 def find_quotes(content: bytes, separator: str) -> npt.NDArray[np.int64]:

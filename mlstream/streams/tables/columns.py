@@ -185,9 +185,11 @@ def _warn_of_keys(
     n_rows = X.shape[0]
     starts = np.cumsum([0, *map(len, names)])
     for place, column in enumerate(columns):
-        # pandas calls the index of its rows so.
-        are_few = n_rows < _MIN_KEYS and column.name != "Unnamed: 0"
-        if are_few or column.is_date or column.name == time:
+        if column.name.startswith("Unnamed: "):
+            got = "has the name that pandas gives to an index"
+            warnings.warn(f"{path}: column {show(column.name)} {got}; {IGNORE}.", stacklevel=3)
+            continue
+        if n_rows < _MIN_KEYS or column.is_date or column.name == time:
             continue
         if len(names[place]) == 1 and not sparse.issparse(X) and _runs(X[:, starts[place]]):
             got = "consecutive whole numbers, as row numbers and keys are"

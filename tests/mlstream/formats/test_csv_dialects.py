@@ -383,8 +383,13 @@ def test_an_empty_column_at_the_end_of_a_file_without_names_is_warned_of(tmp_pat
 
 
 def test_the_index_of_pandas_that_became_a_column_is_warned_of(tmp_path: Path) -> None:
-    pd.DataFrame({"a": [5, 7], "y": [0, 1]}).reset_index().rename(columns={"index": "Unnamed: 0"}).to_csv(
-        tmp_path / "x.csv", index=False
-    )
-    with pytest.warns(UserWarning, match=r"column 'Unnamed: 0' holds consecutive whole numbers, .*; ignore= or"):
+    pd.DataFrame({"Unnamed: 0": [9, 2], "a": [5, 7], "y": [0, 1]}).to_csv(tmp_path / "x.csv", index=False)
+    with pytest.warns(UserWarning, match=r"column 'Unnamed: 0' has the name that pandas gives to an index; ignore= or"):
         load_dataset(tmp_path / "x.csv", -1)
+
+
+def test_lines_of_blanks_are_empty_outside_of_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text('a,w,y\n1,"u\n  \nv",0\n   \n2,u,1\n  \n', encoding="utf-8")
+    table = load_dataset(path, ["y"], categories="one-hot")
+    assert (table.feature_names, table.Y.tolist()) == (("a", "w=u", "w=u\n  \nv"), [[0], [1]])

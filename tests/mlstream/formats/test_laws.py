@@ -559,7 +559,6 @@ def test_dates_of_other_countries_are_read(tmp_path: Path, form: str, texts: tup
             {"labels": ["y"], "categories": "one-hot"},
             "column 'a' holds a word of its own in almost every row",
         ),
-        ("Unnamed: 0,y\n0,1\n1,0\n", {"labels": ["y"]}, "column 'Unnamed: 0' holds consecutive whole numbers"),
     ],
 )  # fmt: skip
 def test_what_looks_like_something_else_is_warned_of(tmp_path: Path, text: str, options: Any, message: str) -> None:

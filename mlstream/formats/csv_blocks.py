@@ -50,7 +50,8 @@ class CsvBlock:
     def __init__(self, content: bytes, header: CsvHeader, path: Path, first_line: int) -> None:
         self.path = path
         self._content, self._header, self._first_line = content, header, first_line
-        self.n_lines = content.count(b"\n") + content.count(b"\r") - content.count(b"\r\n")
+        n_returns = content.count(b"\r") - content.count(b"\r\n") if b"\r" in content else 0
+        self.n_lines = content.count(b"\n") + n_returns
 
     @cached_property
     def lines(self) -> npt.NDArray[np.int64]:

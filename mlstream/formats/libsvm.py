@@ -16,6 +16,7 @@ from scipy import sparse
 from mlstream._support.content import FormatError, at, require_room, show
 from mlstream.formats.lines import Lines, Readable
 from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.frames import MAX_EXACT
 from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.labels import PlainRule
 from mlstream.streams.tables.table import Column, Table
@@ -26,9 +27,8 @@ _LABEL = r"[+-]?[0-9]{1,7}(?:\.0*+)?"
 # Features are numbered by up to seven digits, which bounds the width that a few bytes can claim.
 _ROW = re.compile(rf"({_LABEL}(?:,{_LABEL})*+)?((?:[ \t]+[0-9]{{1,7}}:{_NUMBER})*+)\s*(?:#.*)?")
 _HEADER = re.compile(r"\s*([0-9]{1,10})[ \t]+([0-9]{1,7})[ \t]+([0-9]{1,7})\s*")
-_LONG = re.compile(r"[0-9]{16}")
-# The extreme-classification repository has features and labels in files of their own, too.
 _ROW_RULE = "a row must be labels and index:value"
+# The extreme-classification repository has features and labels in files of their own, too.
 _PART = re.compile(r"[0-9]+ [0-9]+")
 # So much any file may need: 100,000 labels of some thousands of rows.
 _ALWAYS_BYTES = 256 * 2**20
@@ -58,10 +58,11 @@ class _Rows(NamedTuple):
         if labels:
             self.labels.extend(int(float(label)) for label in labels.split(","))
         parts = cells.replace(":", " ").split()
-        if _LONG.search(cells):
+        numbers = list(map(float, parts))
+        if max(numbers, default=0) >= MAX_EXACT or min(numbers, default=0) <= -MAX_EXACT:
             pairs = zip(map(int, parts[::2]), parts[1::2], strict=True)
             self.rounded.update({index: (line, text) for index, text in pairs if is_rounded(text)})
-        self.cells.extend(map(float, parts))
+        self.cells.extend(numbers)
         self.label_ends.append(len(self.labels))
         self.cell_ends.append(len(self.cells) // 2)
         self.lines.append(line)

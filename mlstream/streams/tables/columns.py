@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from pathlib import Path
-from typing import NamedTuple, Unpack, get_type_hints
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +62,7 @@ class Parted(NamedTuple):
 
 def make_reading(**options: Unpack[ReadingOptions]) -> ReadingCard:
     """Check the options of `load_dataset`; raise ValueError if a value is not allowed, TypeError for other names."""
-    known = get_type_hints(ReadingOptions)
+    known = ReadingOptions.__annotations__
     if unknown := next((name for name in options if name not in known), None):
         raise TypeError(
             f"Options of a table must be {', '.join(known)}. Got {unknown!r}{did_you_mean(unknown, list(known))}"
@@ -193,7 +193,9 @@ def _warn_of_keys(
             continue
         if len(names[place]) == 1 and not sparse.issparse(X) and _runs(X[:, starts[place]]):
             got = "consecutive whole numbers, as row numbers and keys are"
-        elif _count_ones(X[:, starts[place] : starts[place + 1]]) > max(1, _MOST_WORDS * n_rows):
+        elif len(names[place]) > (most := max(1, _MOST_WORDS * n_rows)) and (
+            _count_ones(X[:, starts[place] : starts[place + 1]]) > most
+        ):
             got = "a word of its own in almost every row, as names and keys are"
         else:
             continue

@@ -39,10 +39,6 @@ class Texts(NamedTuple):
     values: list[str]
     """The different texts, with the blanks around them."""
 
-    def first(self, value: int) -> int:
-        """Return the first row with a value."""
-        return int((self.codes == value).argmax())
-
 
 class CsvBlock:
     """Some rows of a CSV file, UTF-8, that begin in a given line."""

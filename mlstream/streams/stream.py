@@ -140,8 +140,9 @@ class Dataset:
         name : str
             Short name, used in titles and file names.
         **options
-            How columns are read, as for `load_dataset`: missing, categories, ignore, dates, present, classes, tags,
-            tag_separator, missing_words. Words are one-hot by default where a column declares its values in an order.
+            How columns are read, as for `load_dataset`: missing, categories, ignore, dates, date_format, time, present,
+            classes, tags, tag_separator, missing_words. Words are one-hot by default where a column declares its values
+            in an order.
 
         Returns
         -------

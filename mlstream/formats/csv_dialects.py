@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -148,19 +148,20 @@ def _settle(separator: str, names: tuple[str, ...], dialect: CsvDialect, path: P
     inner = range(has_index, width - n_empty)
     named = [names[place] for place in inner]
     kept = [inner[place] for place in kept_columns(named, dialect.ignore, path)] if named else []
-    _require_names([names[place] for place in kept], dialect, where)
+    _require_names({place + 1: names[place] for place in kept}, dialect, where)
     empty = tuple(range(width - n_empty, width))
     form = dialect.missing, dialect.quoted_missing, dialect.decimal
     return CsvHeader(separator, names, tuple(kept), has_index, empty, *form, dialect.is_foreign)
 
 
-def _require_names(names: Sequence[str], dialect: CsvDialect, where: str) -> None:
-    """Require that columns have names, all different."""
+def _require_names(names: Mapping[int, str], dialect: CsvDialect, where: str) -> None:
+    """Require that columns, which are numbered, have names, all different."""
     way_out = f"; {_NO_NAMES}" * (dialect.is_foreign and bool(names))
-    if dialect.is_foreign and "" in names:
+    nameless = next((number for number, name in names.items() if dialect.is_foreign and not name), None)
+    if nameless is not None:
         leave_out = "; ignore=[''] or --ignore '' leaves out columns without a name"
-        raise FormatError(f"{where}: each column must have a name. Got one without{leave_out}{way_out}.")
-    repeated = first_repeated(names)
+        raise FormatError(f"{where}: column {nameless} must have a name. Got a blank{leave_out}{way_out}.")
+    repeated = first_repeated(names.values())
     if repeated is not None or not names:
         got = "no name"
         if repeated is not None:

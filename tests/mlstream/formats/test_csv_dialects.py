@@ -137,6 +137,7 @@ def test_what_is_not_read_is_one_error_with_the_way_out(tmp_path: Path) -> None:
                     "line 2: the first column must have a name, unless it counts the rows .* Got '5' for row 0",
                 ),
                 (",a,y\n0,1,0\n2,1,0\n", "line 3: the first column must have a name, .* Got '2' for row 1"),
+                ("x,,a,b\n1,2,0,1\n", "line 1: column 2 must have a name. Got a blank; ignore="),
                 (
                     "a;y\n1,5;0\n",
                     "line 2: column 'a' must be a finite number, .* Got '1,5'; decimal=',' or --decimal comma",

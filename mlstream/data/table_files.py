@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from mlstream._support.content import FormatError, UnpackedFile, show, stem
+from mlstream._support.content import FormatError, UnpackedFile, stem
 from mlstream.cards.terms import stated_terms
 from mlstream.formats.csv_tables import NotNumericError, find_words
 from mlstream.formats.table_io import find_format, read_tables
 from mlstream.streams.card_model import ReadingCard, StreamCard
 from mlstream.streams.stream import Dataset
-from mlstream.streams.tables._growing_arrays import Cells
 from mlstream.streams.tables.columns import BY_DEFAULT, has_complete_row, part
+from mlstream.streams.tables.label_columns import Signs
 from mlstream.streams.tables.labels import LabelColumns, PlainRule, choose_labels, choose_texts
-from mlstream.streams.tables.table import Table, peek, regroup, take_columns
+from mlstream.streams.tables.table import Table, peek, regroup
 from mlstream.streams.tables.text_columns import ChooseTexts, TextColumn
 
 
@@ -53,13 +51,12 @@ def iterate_table(path: Path, choices: Choices, chunk_size: int) -> Iterator[Dat
     A word in a CSV file whose first rows hold numbers only is an error, unless `categories` is given.
     """
     words = _find_words(path, choices) if _has_words(path, choices) else None
-    first, n_left_out, signs = None, 0, np.zeros((2, 1), dtype=np.bool_)
+    first, n_left_out, labels, signs = None, 0, list[int](), Signs()
     with UnpackedFile(path) as file:
         tables = _read(path, file, choices, words)
         for table in regroup(tables, chunk_size):
-            labels = _choose(table, choices).indices
-            signs = signs | _find_signs(take_columns(table.cells, labels))
-            _require_one_zero(table, labels, signs)
+            labels = labels or _choose(table, choices).indices
+            signs.extend(table, labels)
             if choices.reading.missing == "drop" and not has_complete_row(table, labels):
                 n_left_out += len(table.lines)
                 continue
@@ -96,22 +93,6 @@ def to_dataset(tables: Iterable[Table], choices: Choices) -> Dataset:
 def _choose(table: Table, choices: Choices) -> LabelColumns:
     rule, reading, card = choices
     return choose_labels(table, None if find_format(table.path, reading) == "libsvm" else rule, card, reading.tags)
-
-
-def _require_one_zero(table: Table, labels: Sequence[int], signs: npt.NDArray[np.bool_]) -> None:
-    """Raise FormatError if a label was 0 and -1, be it in two chunks; `signs` marks which of them each label was."""
-    both = np.flatnonzero(signs.all(axis=0))
-    if len(both):
-        rule = f"label {show(table.names[labels[both[0]]])} must hold 0 and 1, or -1 and 1"
-        raise FormatError(f"{table.at(table.lines[-1])}: {rule}. Got 0 and -1 until then.")
-
-
-def _find_signs(cells: Cells) -> npt.NDArray[np.bool_]:
-    if not sparse.issparse(cells):
-        return np.stack([(cells == sign).any(axis=0) for sign in (0, -1)])
-    n_rows, width = cells.shape
-    n_stored = np.bincount(cells.indices[cells.data != 0], minlength=width)
-    return np.stack([n_stored < n_rows, np.bincount(cells.indices[cells.data == -1], minlength=width) > 0])
 
 
 def _load(path: Path, choices: Choices, words: Mapping[str, TextColumn] | None = None) -> Dataset:

@@ -20,7 +20,7 @@ from mlstream.formats.csv_dialects import OWN, CsvDialect, CsvHeader, dialect_of
 from mlstream.formats.lines import Lines, Readable
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.stream import Features, Indicator
-from mlstream.streams.tables.table import Column, Table, gather, to_number
+from mlstream.streams.tables.table import Column, Table, gather, header_only, to_number
 from mlstream.streams.tables.text_columns import (
     CATEGORIES,
     IGNORE,
@@ -59,7 +59,7 @@ def read_csv(
     names = [header.names[place] for place in header.kept]
     found = [(words or {}).get(name, TextColumn(Column(name))) for name in names]
     columns, n_empty = tuple(one.column for one in found), 0
-    head = Table(path, columns, np.empty((0, len(names))), np.empty(0, np.int64), file_names=header.named)
+    head = header_only(path, columns, file_names=header.named)
     yield head
     reader = _BlockReader(header, dict(zip(header.kept, found, strict=True)))
     # Without names, a separator at the end of each line looks like a column.

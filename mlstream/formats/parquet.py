@@ -14,15 +14,15 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import parquet, types
 
-from mlstream._support.content import FormatError, at, clip, show
+from mlstream._support.content import FormatError, clip, show
 from mlstream.formats.lines import Readable
 from mlstream.formats.parquet_columns import ROLE
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.columns import BY_DEFAULT
-from mlstream.streams.tables.frame_tables import read_array
-from mlstream.streams.tables.table import Column, Table, kept_columns
+from mlstream.streams.tables.frame_tables import read_array, read_cells
+from mlstream.streams.tables.table import Column, Table, header_only, kept_columns
 from mlstream.streams.tables.text_columns import (
     DATES,
     IGNORE,
@@ -31,7 +31,6 @@ from mlstream.streams.tables.text_columns import (
     Words,
     join_tags,
     missing_words,
-    read_texts,
 )
 
 _N_ROWS = 4096
@@ -82,10 +81,8 @@ def read_parquet(
         names = [all_names[place] for place in kept_columns(all_names, reading.ignore, path)]
         texts = choose_texts(names)
         found = [_find_words(file, name, path, reading, are_texts=name in texts) for name in names]
-        head = Table(
-            path, tuple(one.column for one in found), np.empty((0, len(names))), np.empty(0, np.int64), unit="row"
-        )
-        head = replace(head, file_names=tuple(all_names) if reading.ignore else ())
+        file_names = tuple(all_names) if reading.ignore else ()
+        head = header_only(path, [one.column for one in found], unit="row", file_names=file_names)
         yield head
         n_rows = 0
         for batch in file.iter_batches(_N_ROWS, columns=names):
@@ -164,13 +161,7 @@ def _read_column(
 ) -> npt.NDArray[np.float64]:
     name = found.column.name
     if _is_text(column.type) or name == reading.tags:
-        texts = _read_texts(column, reading)
-
-        def fail(row: int, rule: str) -> FormatError:
-            where = at(path, n_before + row + 1, "row")
-            return FormatError(f"{where}: column {show(name)} {rule}. Got {show(texts[row])}.")
-
-        return read_texts(texts, found, missing_words(reading), fail)
+        return read_cells(_read_texts(column, reading), found, path, reading, n_before)
     if found.column.is_date:
         values = column.cast(pa.timestamp("us"), safe=False).to_numpy(zero_copy_only=False)
     elif types.is_integer(column.type) and column.null_count:

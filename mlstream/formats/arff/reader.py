@@ -17,7 +17,7 @@ from mlstream.formats.lines import Lines, Readable
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.tables._growing_arrays import Cells
 from mlstream.streams.tables.columns import BY_DEFAULT
-from mlstream.streams.tables.table import Table, gather
+from mlstream.streams.tables.table import Table, gather, header_only
 from mlstream.streams.tables.text_columns import missing_words
 
 
@@ -42,7 +42,7 @@ def read_arff(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT) -
     reader, first_line = BlockReader(header.columns, lines, missing_words(reading, "?")), header.n_lines + 1
     columns = tuple(one.column for one in header.columns)
     has_values = any(column.numbers not in {None, (0.0, 1.0), (1.0, 0.0)} for column in columns)
-    yield Table(path, columns, np.empty((0, len(columns))), np.empty(0, np.int64), header.relation)
+    yield header_only(path, columns, relation=header.relation)
     for block in lines.blocks():
         rows = reader.read(block, first_line)
         table = Table(path, columns, rows.cells, rows.lines, header.relation, weights=rows.weights)

@@ -31,11 +31,12 @@ from mlstream.streams.frames import (
 from mlstream.streams.frames import Column as FrameColumn
 from mlstream.streams.tables.columns import BY_DEFAULT, Parted, make_reading, part
 from mlstream.streams.tables.labels import LabelRule, choose_labels, normalise_rule
-from mlstream.streams.tables.table import Column, Table, kept_columns, mark_missing, nominal
+from mlstream.streams.tables.table import Column, Table, header_only, kept_columns, mark_missing, nominal
 from mlstream.streams.tables.text_columns import (
     DATES,
     EXACT,
     IGNORE,
+    TextColumn,
     Words,
     join_tags,
     missing_words,
@@ -54,7 +55,7 @@ def read_frame(frame: Frame, labels: LabelRule, name: str, options: ReadingOptio
     rule = normalise_rule(labels)
     frame = take_columns(frame, kept_columns(column_names(frame), reading.ignore, Path(name)))
     names = column_names(frame)
-    head = Table(Path(name), tuple(map(Column, names)), np.empty((0, len(names))), np.empty(0, np.int64))
+    head = header_only(Path(name), list(map(Column, names)))
     places, parents = choose_labels(head, rule, tags=reading.tags)
     if not len(frame):
         raise FormatError(f"{name} must hold at least one row. Got 0.")
@@ -134,7 +135,7 @@ def read_array(
 ) -> tuple[Column, npt.NDArray[np.float64]]:
     """Read a column, as `tabulate` does; `n_before` rows lie before it."""
     if name == reading.tags:
-        values = to_objects([join_tags(value, reading.tag_separator) for value in values])
+        values = _to_objects([join_tags(value, reading.tag_separator) for value in values])
     if values.dtype.kind in "mM":
         return _read_times(name, values, path, reading)
     if values.dtype.kind in "biuf":
@@ -144,15 +145,22 @@ def read_array(
     if all(isinstance(value, Real | np.bool_) for value in values[is_known]):
         return Column(name), _require_numbers(name, np.where(is_known, values, math.nan), path, n_before)
     texts = [str(value) if known else "" for value, known in zip(values, is_known, strict=True)]
-    missing = missing_words(reading)
-    words = Words(name, path, reading, are_texts=are_texts, missing=missing, unit="row")
+    words = Words(name, path, reading, are_texts=are_texts, missing=missing_words(reading), unit="row")
     words.add(texts, range(1, len(texts) + 1))
     found = words.settle()
+    return found.column, read_cells(texts, found, path, reading)
+
+
+def read_cells(
+    texts: Sequence[str], found: TextColumn, path: Path, reading: ReadingCard, n_before: int = 0
+) -> npt.NDArray[np.float64]:
+    """Read texts of a column in rows, `n_before` of which lie before them."""
 
     def fail(row: int, rule: str) -> FormatError:
-        return FormatError(f"{at(path, row + 1, 'row')}: column {show(name)} {rule}. Got {show(texts[row])}.")
+        where = at(path, n_before + row + 1, "row")
+        return FormatError(f"{where}: column {show(found.column.name)} {rule}. Got {show(texts[row])}.")
 
-    return found.column, read_texts(texts, found, missing, fail)
+    return read_texts(texts, found, missing_words(reading), fail)
 
 
 def _require_plain(name: str, values: np.ndarray, path: Path) -> None:
@@ -216,10 +224,10 @@ def _to_array(column: FrameColumn) -> np.ndarray:
     is_object = column.dtype.is_integer() and bool(column.null_count() or str(column.dtype).endswith("128"))
     is_category = str(column.dtype).startswith(("Categorical", "Enum"))
     is_object = is_object or is_category or column.dtype.is_nested()
-    return to_objects(column.to_list()) if is_object else column.to_numpy()
+    return _to_objects(column.to_list()) if is_object else column.to_numpy()
 
 
-def to_objects(values: Sequence[object]) -> np.ndarray:
+def _to_objects(values: Sequence[object]) -> np.ndarray:
     """Make an array of objects, lists among them."""
     array = np.empty(len(values), dtype=object)
     array[:] = values

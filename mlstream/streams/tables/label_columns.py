@@ -106,8 +106,7 @@ class _Binary:
         both = np.flatnonzero((self._lines[0] > 0) & (self._lines[_MINUS] > 0))
         if len(both):
             line = int(max(lines[both[0]] for lines in self._lines.values()))
-            rule = f"label {show(names[both[0]])} must hold 0 and 1, or -1 and 1"
-            raise FormatError(f"{self._first.at(line)}: {rule}. Got 0 and -1; {_WAY_OUT}.")
+            raise FormatError(f"{self._first.at(line)}: {_one_zero(names[both[0]])}. Got 0 and -1; {_WAY_OUT}.")
         codes = self._codes.take()
         if self._lines[_MINUS].any():
             codes[codes == _MINUS] = 0
@@ -148,6 +147,33 @@ class _Binary:
             raise FormatError(f"{table.path}: {rule}. Got the values {show(values)}; {_WAY_OUT}.")
         word, line = column.first_word
         raise FormatError(f"{table.at(line)}: {rule}, or empty where it is unknown. Got {show(word)}; {_WAY_OUT}.")
+
+
+class Signs:
+    """Which labels were 0, and which were -1, in a table that is read in chunks."""
+
+    def __init__(self) -> None:
+        self._seen: npt.NDArray[np.bool_] = np.zeros((2, 1), dtype=np.bool_)
+
+    def extend(self, table: Table, places: Sequence[int]) -> None:
+        """Look at more rows; raise FormatError if a label was both."""
+        self._seen = self._seen | _find_signs(take_columns(table.cells, places))
+        both = np.flatnonzero(self._seen.all(axis=0))
+        if len(both):
+            rule = _one_zero(table.names[places[both[0]]])
+            raise FormatError(f"{table.at(table.lines[-1])}: {rule}. Got 0 and -1 until then.")
+
+
+def _find_signs(cells: Cells) -> npt.NDArray[np.bool_]:
+    if not sparse.issparse(cells):
+        return np.stack([(cells == sign).any(axis=0) for sign in (0, -1)])
+    n_rows, width = cells.shape
+    n_stored = np.bincount(cells.indices[cells.data != 0], minlength=width)
+    return np.stack([n_stored < n_rows, np.bincount(cells.indices[cells.data == -1], minlength=width) > 0])
+
+
+def _one_zero(name: str) -> str:
+    return f"label {show(name)} must hold 0 and 1, or -1 and 1"
 
 
 class _Classes:

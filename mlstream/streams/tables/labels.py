@@ -9,13 +9,11 @@ from numbers import Integral
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
-import numpy as np
-
 from mlstream._support.content import FormatError, bare_path, show
 from mlstream._support.files import did_you_mean
 from mlstream.streams.card_model import ReadingCard, StreamCard
 from mlstream.streams.tables.mulan import read_labels
-from mlstream.streams.tables.table import Column, Table, find_columns
+from mlstream.streams.tables.table import Column, Table, find_columns, header_only
 
 LabelRule: TypeAlias = int | Iterable[str] | str | os.PathLike[str] | None
 PlainRule: TypeAlias = int | tuple[str, ...] | str | None
@@ -83,7 +81,7 @@ def choose_texts(
     """Return which columns hold words as they are written: labels, if the options make labels of words."""
     if not reading.keeps_words:
         return ()
-    head = Table(path, tuple(map(Column, names)), np.empty((0, len(names))), np.empty(0, np.int64))
+    head = header_only(path, list(map(Column, names)))
     return {names[place] for place in choose_labels(head, rule, card, reading.tags).indices}
 
 

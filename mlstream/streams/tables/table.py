@@ -80,10 +80,19 @@ class Table:
     def take_columns(self, places: Sequence[int]) -> Table:
         """Pick columns."""
         columns = tuple(self.columns[place] for place in places)
-        names = tuple(name for name in self.label_names if name in {column.name for column in columns})
+        kept = {column.name for column in columns}
+        names = tuple(name for name in self.label_names if name in kept)
         file_names = self.file_names or self.names
         cells = take_columns(self.cells, places)
         return replace(self, columns=columns, cells=cells, label_names=names, file_names=file_names)
+
+
+def header_only(
+    path: Path, columns: Sequence[Column], *, relation: str = "", unit: str = "line", file_names: tuple[str, ...] = ()
+) -> Table:
+    """Make a table without rows."""
+    cells, lines = np.empty((0, len(columns))), np.empty(0, np.int64)
+    return Table(path, tuple(columns), cells, lines, relation, unit=unit, file_names=file_names)
 
 
 def take_columns(cells: Cells, places: Sequence[int]) -> Cells:
@@ -133,9 +142,13 @@ def _nearest(name: str, names: Sequence[str]) -> str:
 
 
 def leave_out(tables: Iterable[Table], ignore: Sequence[str]) -> Iterator[Table]:
-    """Drop columns of tables by name."""
-    for table in tables:
-        yield table.take_columns(kept_columns(table.names, ignore, table.path)) if ignore else table
+    """Drop columns of tables of the same columns by name."""
+    if not ignore:
+        yield from tables
+        return
+    first, tables = peek(tables)
+    kept = kept_columns(first.names, ignore, first.path)
+    yield from (table.take_columns(kept) for table in tables)
 
 
 def mark_missing(tables: Iterable[Table], words: Iterable[str]) -> Iterator[Table]:

@@ -150,7 +150,7 @@ class _Binary:
 
 
 class Signs:
-    """Which labels were 0, and which were -1, in a table that is read in chunks."""
+    """The values 0 and -1 that labels had so far, in a table that is read in chunks."""
 
     def __init__(self) -> None:
         self._seen: npt.NDArray[np.bool_] = np.zeros((2, 1), dtype=np.bool_)

@@ -70,6 +70,13 @@ def check_label_mask(label_mask: ArrayLike | None, shape: tuple[int, ...]) -> ND
     return mask.view(np.uint8)
 
 
+def positive_columns(proba: Sequence[Array], classes: Sequence[ArrayLike]) -> Array:
+    """Return P(label is 1), a column a label, from scikit-learn's list: of each label, the values that occurred."""
+    return np.column_stack(
+        [part[:, np.asarray(values) == 1].sum(axis=1) for part, values in zip(proba, classes, strict=True)]
+    )
+
+
 def check_k(k: int, n_labels: int) -> int:
     """Return `k` if it is an integer from 1 to `n_labels`."""
     if isinstance(k, bool | np.bool_) or not isinstance(k, int | np.integer) or not 1 <= k <= n_labels:

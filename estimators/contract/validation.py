@@ -83,6 +83,17 @@ def check_label_mask(label_mask: MaskLike, n_samples: int, n_labels: int) -> npt
     """Return the mask as boolean (n_samples, n_labels), or None without a mask."""
     if label_mask is None:
         return None
+    mask = read_mask(label_mask, n_samples, n_labels)
+    n_counted = np.count_nonzero(mask)
+    if n_counted < mask.size and (n_counted == 0 or mask.size > n_labels):
+        _check_every_row_counts(mask)
+    if mask.ndim == 2:
+        return mask
+    return mask[np.newaxis] if n_samples == 1 else np.broadcast_to(mask, (n_samples, n_labels))
+
+
+def read_mask(label_mask: MaskLike, n_samples: int, n_labels: int) -> npt.NDArray[np.bool_]:
+    """Return the mask as boolean, (n_labels,) or (n_samples, n_labels); rows may count no label."""
     mask = np.asarray(label_mask)
     if mask.dtype.kind != "b":
         if not np.isin(mask, (0, 1)).all():
@@ -92,12 +103,7 @@ def check_label_mask(label_mask: MaskLike, n_samples: int, n_labels: int) -> npt
         raise ValueError(
             f"label_mask must have shape ({n_labels},) or ({n_samples}, {n_labels}). Got {mask.shape} instead."
         )
-    n_counted = np.count_nonzero(mask)
-    if n_counted < mask.size and (n_counted == 0 or mask.size > n_labels):
-        _check_every_row_counts(mask)
-    if mask.ndim == 2:
-        return mask
-    return mask[np.newaxis] if n_samples == 1 else np.broadcast_to(mask, (n_samples, n_labels))
+    return mask
 
 
 def check_sample_weight(sample_weight: RowValues, X: Features) -> npt.NDArray[np.float64] | None:

@@ -11,6 +11,7 @@ from estimators.contract.unknown_labels import runs
 from estimators.contract.validation import Features, is_fitted
 from estimators.pragma._vote_weights import FittedWeights, shares
 from estimators.pragma._weighted_votes import WeightedVotes, rows_with_a_label
+from metrics.validation import positive_columns
 
 
 class PrequentialWeights(WeightedVotes):
@@ -114,8 +115,7 @@ class PrequentialWeights(WeightedVotes):
             return aligned
         one_column = self._is_one_column()
         if one_column or isinstance(proba, list):  # of each label, the values that occurred
-            pairs = [(model.classes_, proba)] if one_column else zip(model.classes_, proba, strict=True)
-            proba = np.column_stack([one[:, np.asarray(values) == 1].sum(axis=1) for values, one in pairs])
+            proba = positive_columns(*([proba], [model.classes_]) if one_column else (proba, model.classes_))
         return np.stack([1.0 - proba, proba], axis=-1)
 
 

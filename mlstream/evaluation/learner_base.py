@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import InvalidParameterError
 
 from estimators.contract.failed_calls import DivergedError
+from metrics.validation import positive_columns
 from mlstream._support.mapped import plain
 from mlstream.evaluation.decisions import make_decisions
 from mlstream.evaluation.label_space import mask_rows
@@ -198,15 +199,9 @@ class Learner(ABC):
 
     def _read(self, decided: object, proba: object, n_samples: int) -> Predictions:
         if isinstance(proba, list):
-            proba = self._positive_columns(proba)
+            # without `classes_`, the values that were announced
+            proba = positive_columns(proba, getattr(self.estimator, "classes_", [(0, 1)] * len(proba)))
         return read_predictions(self._name, decided, proba, (n_samples, self._n_labels))
-
-    def _positive_columns(self, proba: list[np.ndarray]) -> np.ndarray:
-        # scikit-learn's multi-output classifiers: per label, one column per class; without `classes_`, those announced.
-        announced = [np.array([0, 1])] * self._n_labels
-        classes = getattr(self.estimator, "classes_", announced)
-        columns = [part[:, np.asarray(values) == 1].sum(axis=1) for part, values in zip(proba, classes, strict=True)]
-        return np.column_stack(columns)
 
     def _visible(self, mask: Mask) -> dict[str, Mask]:
         return {"label_mask": mask} if self._uses_task else {}

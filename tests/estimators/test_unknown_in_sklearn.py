@@ -1,15 +1,21 @@
 """scikit-learn's splitters and scorers, given labels of which some are unknown, as the documentation has it."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+import sklearn
+from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
-from sklearn.metrics import f1_score, hamming_loss
+from sklearn.metrics import accuracy_score, f1_score, hamming_loss
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
     StratifiedKFold,
     TimeSeriesSplit,
     cross_val_score,
+    cross_validate,
     train_test_split,
 )
 from sklearn.multioutput import MultiOutputClassifier
@@ -44,7 +50,6 @@ def test_it_refuses_unknown_labels(data):
             lambda X, Y: train_test_split(X, Y, stratify=Y),
             lambda X, Y: cross_val_score(NETWORK, X, Y, cv=3, scoring=known_accuracy),
             lambda X, Y: GridSearchCV(NETWORK, {"learning_rate": [0.1]}, cv=3, scoring=known_accuracy).fit(X, Y),
-            lambda X, Y: NETWORK.fit(X, Y).score(X, Y),
             lambda X, Y: f1_score(Y, np.nan_to_num(Y), average="macro"),
             lambda X, Y: hamming_loss(Y, np.nan_to_num(Y)),
             lambda X, Y: MultiOutputClassifier(SGDClassifier()).fit(X, Y),
@@ -53,15 +58,59 @@ def test_it_refuses_unknown_labels(data):
     )
 
 
-@pytest.mark.filterwarnings("ignore:Scoring failed:UserWarning")
-def test_a_scorer_that_fails_is_a_score_of_nan(data):
-    assert np.isnan(cross_val_score(NETWORK, *data, cv=KFold(3))).all()
+def test_score_is_the_share_of_rows_whose_known_labels_are_all_right(data):
+    def check(weight, mask):
+        X, Y = data
+        Y[:5] = np.nan
+        predicted = NETWORK.fit(X, Y).predict(X)
+        right, weights = [], []
+        for i in range(200):
+            cells = [j for j in range(3) if not np.isnan(Y[i, j]) and (mask is None or mask[i, j])]
+            if cells:
+                right.append(all(predicted[i, j] == Y[i, j] for j in cells))
+                weights.append(1 if weight is None else weight[i])
+        assert 0 < np.mean(right) < 1
+        wanted = pytest.approx(np.average(right, weights=weights))
+        for given in (Y, pd.DataFrame(Y), pd.DataFrame(Y).astype("Int8"), pl.DataFrame(Y)):
+            assert NETWORK.score(X, given, weight, label_mask=mask) == wanted
+
+    rng = np.random.default_rng(1)
+    check_all([None, rng.random(200)], lambda weight: check(weight, None))
+    check(rng.random(200), rng.random((200, 3)) < 0.5)
+
+
+def test_without_unknown_labels_score_is_that_of_scikit_learn(data):
+    X, Y = data[0], (data[0] > 0.5).astype(int)
+    weight = np.random.default_rng(0).random(200)
+    for truth in (Y, Y[:, :1], Y[:, 0], np.array(["b", "a", "c"])[Y[:, 0] + Y[:, 1]], csr_array(Y)):
+        predicted = NETWORK.fit(X[:20], truth[:20]).predict(X)
+        assert NETWORK.score(X, truth) == accuracy_score(truth, predicted)
+        assert NETWORK.score(X, truth, weight) == accuracy_score(truth, predicted, sample_weight=weight)
+
+
+def test_score_of_nothing_known_is_an_error(data):
+    X, Y = data
+    with pytest.raises(ValueError, match=r"Y must hold a known label that counts\. Got none instead"):
+        NETWORK.fit(X, Y).score(X, Y * np.nan)
+
+
+def test_searches_pass_a_mask_to_score_where_routing_is_on(data):
+    X, Y = data
+    mask = ~np.isnan(Y)
+    mask[:, 0] |= ~mask.any(axis=1)
+    with sklearn.config_context(enable_metadata_routing=True):
+        network = clone(NETWORK).set_fit_request(label_mask=False).set_score_request(label_mask=True)
+        truth = (X > 0.5).astype(int)
+        routed = cross_validate(network, X, truth, cv=KFold(3), params={"label_mask": mask}, return_estimator=True)
+    for score, model, (_, test) in zip(routed["test_score"], routed["estimator"], KFold(3).split(X), strict=True):
+        assert score == model.score(X[test], np.where(mask, truth, np.nan)[test])
 
 
 def test_splitters_that_do_not_look_at_labels_and_scorers_of_known_labels_work(data):
     X, Y = data
     assert len(train_test_split(X, Y)) == 4
     assert cross_val_score(NETWORK, X, Y, cv=KFold(3), scoring=known_accuracy).min() > 0.6
+    assert cross_val_score(NETWORK, X, Y, cv=KFold(3), error_score="raise", n_jobs=2).min() > 0.3
     assert len(cross_val_score(NETWORK, X, Y, cv=TimeSeriesSplit(3), scoring=known_accuracy)) == 3
     search = GridSearchCV(NETWORK, {"learning_rate": [0.1, 1e-6]}, cv=KFold(3), scoring=known_accuracy).fit(X, Y)
     assert search.best_params_ == {"learning_rate": 0.1}

@@ -1,0 +1,153 @@
+"""Scorers of the metrics by name, for ``scoring=`` of scikit-learn, which this module needs.
+
+They leave out unknown labels (NaN in Y), and labels outside a mask where metadata routing passes one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metrics import ba_macro, hamming_loss, label_counts, precision_at_k, rmse
+from metrics._typing import LabelMatrix
+from metrics.named import NAMED_METRICS, NamedMetric
+from metrics.validation import check_truth, positive_columns
+
+try:
+    from sklearn.metrics import make_scorer
+except ImportError as error:
+    raise ImportError("scikit-learn must be installed for metrics.scorers: pip install scikit-learn.") from error
+
+__all__ = ["get_scorer", "get_scorer_names"]
+
+_METRICS = (
+    NamedMetric("ba_macro", "Balanced accuracy", "higher", "", "decisions", ba_macro),
+    NamedMetric("rmse", "RMSE", "lower", "", "scores", rmse),
+    NamedMetric("precision_at_k", "Precision@k", "higher", "", "best", precision_at_k),
+    *NAMED_METRICS.values(),
+)
+_BY_NAME = {f"{'neg_' * (one.better == 'lower')}{one.name}": one for one in _METRICS}
+# any scores do for a ranking
+_NEED_PROBABILITIES = {"rmse", "confident_accuracy_at_k"}
+
+
+def get_scorer_names() -> list[str]:
+    """List the names that `get_scorer` takes.
+
+    Returns
+    -------
+    list of str
+        Names of metrics. A metric of which lower is better has the prefix ``neg_``, and its scorer the opposite sign.
+
+    Examples
+    --------
+    >>> from metrics.scorers import get_scorer_names
+    >>> [name for name in get_scorer_names() if name.startswith("neg_ham")]
+    ['neg_hamming_loss', 'neg_hamming_loss_samples']
+    """
+    return sorted(_BY_NAME)
+
+
+def get_scorer(name: str, *, k: int | None = None) -> Any:
+    """Make a scorer for `cross_validate`, `GridSearchCV` and other functions of scikit-learn; greater is better.
+
+    Parameters
+    ----------
+    name : str
+        One of `get_scorer_names`.
+    k : int, optional
+        Number of best-scored labels, for the metrics whose names end in ``at_k``.
+
+    Returns
+    -------
+    callable
+        What `sklearn.metrics.make_scorer` returns: ``scorer(estimator, X, Y)``. Metrics of rankings take
+        ``predict_proba``, or ``decision_function`` without it; RMSE and confident accuracy take ``predict_proba``, and
+        all others ``predict``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such name, or `k` is missing or given in vain.
+
+    Notes
+    -----
+    A cell counts if it is known and, where metadata routing passes a mask, if the mask counts it: ask for it with
+    ``set_score_request(label_mask=True)``. As in `mlstream.evaluate`, rows with fewer than `k` labels that count are
+    left out of metrics at k, and other rows without any of every metric; ratios without a denominator are left out of
+    macro averages.
+
+    Probabilities may also be a list with an array for each label, as those of `MultiOutputClassifier` and of forests of
+    scikit-learn, also where a label has been learnt with one value only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from estimators import PriorLabelsClassifier
+    >>> from metrics.scorers import get_scorer
+    >>> from sklearn.model_selection import KFold, cross_validate
+    >>> X, Y = np.zeros((6, 1)), np.array([[1, 0], [1, np.nan]] * 3)
+    >>> scoring = {"f1": get_scorer("f1_micro"), "best": get_scorer("precision_at_k", k=1)}
+    >>> scores = cross_validate(PriorLabelsClassifier(), X, Y, cv=KFold(3), scoring=scoring)
+    >>> scores["test_f1"].tolist(), scores["test_best"].tolist()
+    ([1.0, 1.0, 1.0], [1.0, 1.0, 1.0])
+    """
+    if name not in _BY_NAME:
+        near = get_close_matches(f"neg_{name}" if f"neg_{name}" in _BY_NAME else str(name), _BY_NAME, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"name must be among {', '.join(get_scorer_names())}. Got {name!r} instead{hint}")
+    metric = _BY_NAME[name]
+    if (k is None) == (metric.form == "best"):
+        raise ValueError(f"k must be {'an integer' if k is None else 'None'} for {name!r}. Got {k!r} instead.")
+    sign = -1 if metric.better == "lower" else 1
+    return _LabelScorer(_Score(metric), sign, {} if k is None else {"k": k}, _response(metric))
+
+
+def _response(metric: NamedMetric) -> str | tuple[str, ...]:
+    if metric.form in ("counts", "decisions"):
+        return "predict"
+    return "predict_proba" if metric.name in _NEED_PROBABILITIES else ("predict_proba", "decision_function")
+
+
+@dataclass(frozen=True)
+class _Score:
+    """A metric as one function of truth, decisions or scores, and mask."""
+
+    metric: NamedMetric
+
+    @property
+    def __name__(self) -> str:
+        return self.metric.name
+
+    def __call__(
+        self, y_true: LabelMatrix, y_pred: Any, *, k: int | None = None, label_mask: ArrayLike | None = None
+    ) -> float:
+        if self.metric.form == "counts":
+            return float(self.metric.function(label_counts(y_true, y_pred, label_mask=label_mask)))
+        if self.metric.form != "best":
+            return float(self.metric.function(y_true, y_pred, label_mask=label_mask))
+        truth, counted = check_truth(y_true, label_mask)
+        mask = None if counted is None else np.broadcast_to(counted.view(np.bool_), truth.shape)
+        if mask is not None:
+            rows = np.count_nonzero(mask, axis=1) >= k
+            truth, y_pred, mask = truth[rows], np.asarray(y_pred)[rows], mask[rows]
+        return float(self.metric.function(truth, y_pred, k, label_mask=mask))
+
+
+# scikit-learn has no public name for the class
+class _LabelScorer(type(make_scorer(hamming_loss))):  # type: ignore[misc]
+    """A scorer of scikit-learn that also reads lists of probabilities of labels of which one value was learnt."""
+
+    def _score(self, method_caller: Callable[..., Any], *rows: Any, **metadata: Any) -> float:
+        return float(super()._score(partial(_respond, method_caller), *rows, **metadata))
+
+
+def _respond(method_caller: Callable[..., Any], estimator: Any, method: str, X: Any, **options: Any) -> Any:
+    classes = getattr(estimator, "classes_", None)
+    if method == "predict_proba" and isinstance(classes, list):
+        return positive_columns(estimator.predict_proba(X), classes)
+    return method_caller(estimator, method, X, **options)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from estimators.checks import stream_checks as stream_checks
     from estimators.contract.base import StreamClassifier as StreamClassifier
     from estimators.contract.failed_calls import DivergedError as DivergedError
+    from estimators.contract.splitters import MultilabelStratifiedKFold as MultilabelStratifiedKFold
+    from estimators.contract.splitters import PrequentialSplit as PrequentialSplit
     from estimators.interop.river import RiverClassifier as RiverClassifier
     from estimators.interop.river import as_river as as_river
     from estimators.interop.river import as_river_classifier as as_river_classifier
@@ -47,6 +49,7 @@ else:
             "estimators.checks": ["stream_checks"],
             "estimators.contract.base": ["StreamClassifier"],
             "estimators.contract.failed_calls": ["DivergedError"],
+            "estimators.contract.splitters": ["MultilabelStratifiedKFold", "PrequentialSplit"],
             "estimators.ensembles.adwin_bagging": ["ADWINBaggingClassifier"],
             "estimators.ensembles.adwin_boosting": ["ADWINBoostingClassifier"],
             "estimators.ensembles.coordinate_boosting": ["OnlineCoordinateBoosting"],

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from inspect import signature
 from typing import Any, Protocol, TypeVar
 
 import joblib
 import numpy as np
 from numpy.random import RandomState
+from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from estimators._typing import Array, Estimator
@@ -132,16 +134,24 @@ class ClassifierMember:
             X, codes = X[kept], codes[kept]
         announced = {} if self.has_learnt else {"classes": np.arange(self.n_classes)}
         weights = {} if weight is None or (weight[kept] == 1).all() else {"sample_weight": weight[kept]}
-        self.estimator.partial_fit(X, codes, **announced, **weights)
+        try:
+            self.estimator.partial_fit(X, codes, **announced, **weights)
+        except Exception as error:
+            if self.has_learnt or not _learns_tables(self.estimator, X, codes):
+                raise
+            failure = f"for y of shape {codes.shape} it raised {type(error).__name__} ({error})"
+            raise _not_of_classes(self.estimator, f"which takes a table of labels: {failure}") from error
         self.has_learnt = True
 
     def predict(self, X: Features) -> Prediction:
         """Predict rows."""
         if not self.has_learnt:
             return np.zeros(X.shape[0], dtype=np.int64), np.zeros((X.shape[0], self.n_classes))
-        decided = np.asarray(self.estimator.predict(X)).astype(np.int64)
+        n_rows = X.shape[0]
+        decided = self._of_shape((n_rows,), "predict", self.estimator.predict(X)).astype(np.int64)
         if hasattr(self.estimator, "predict_proba"):
-            votes = np.asarray(self.estimator.predict_proba(X), dtype=np.float64)
+            proba = self.estimator.predict_proba(X)
+            votes = self._of_shape((n_rows, self.n_classes), "predict_proba", proba).astype(np.float64, copy=False)
             # GaussianNB divides by variances, which are 0 after one row
             return decided, np.where(np.isnan(votes).any(axis=1, keepdims=True), 0.0, votes)
         return decided, np.eye(self.n_classes)[decided]
@@ -159,12 +169,39 @@ class ClassifierMember:
             self.learn(X[row], codes[row], None if weight is None else weight[row])
         return _joined(predictions)
 
+    def _of_shape(self, shape: tuple[int, ...], method: str, predicted: Any) -> Array:
+        values = np.asarray(predicted)
+        if values.shape != shape:
+            got = f"of which {method} returned shape {values.shape} instead of {shape}"
+            raise _not_of_classes(self.estimator, got)
+        return values
+
     def _run(self, X: Features, codes: Array, rows: slice) -> Prediction:
         """Test, then train, on rows in one call, or only predict them if they are skipped."""
         if codes[rows.start] == SKIP:
             return self.predict(X[rows])
         decided, votes = self.estimator.predict_then_fit(X[rows], codes[rows])
         return decided.astype(np.int64), votes
+
+
+def _learns_tables(estimator: Any, X: Features, codes: Array) -> bool:
+    """Return whether a classifier that refused one class a row takes the rows with a table of labels."""
+    announced = {"classes": np.arange(2)} if "classes" in signature(estimator.partial_fit).parameters else {}
+    try:
+        clone(estimator).partial_fit(X, np.column_stack([codes == 0, codes == 1]).astype(np.uint8), **announced)
+    except Exception:
+        return False
+    return True
+
+
+def _not_of_classes(estimator: Any, got: str) -> TypeError:
+    """Return the error for a learner of tables of labels among those of one class a row; it has the remedy."""
+    return TypeError(
+        f"estimator must learn one class a row where each label has its own copy. Got a {type(estimator).__name__}, "
+        f"{got}. If it learns tables of labels, use it without a wrapper; so does mlstream.evaluate if its class has: "
+        f"def __sklearn_tags__(self): tags = super().__sklearn_tags__(); tags.classifier_tags.multi_label = True; "
+        f"return tags"
+    )
 
 
 def _joined(predictions: list[Prediction]) -> Prediction:

@@ -201,6 +201,8 @@ class Learner(ABC):
         if isinstance(proba, list):
             # without `classes_`, the values that were announced
             proba = positive_columns(proba, getattr(self.estimator, "classes_", [(0, 1)] * len(proba)))
+            # GaussianNB divides by variances, which are 0 after one row; it counts as in BinaryRelevance
+            proba[np.isnan(proba)] = 0.0
         return read_predictions(self._name, decided, proba, (n_samples, self._n_labels))
 
     def _visible(self, mask: Mask) -> dict[str, Mask]:

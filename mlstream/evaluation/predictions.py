@@ -57,7 +57,8 @@ def read_predictions(name: str, decided: object, proba: Any, shape: tuple[int, i
 def _read(values: object, name: str, shape: tuple[int, int]) -> np.ndarray:
     array = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
     if array.shape != shape:
-        raise ValueError(f"{name} must return shape {shape}, one column per label. Got {array.shape} instead.")
+        way_out = "; BinaryRelevance of estimators wraps a classifier of one class a row" * (array.ndim == 1)
+        raise ValueError(f"{name} must return shape {shape}, one column per label. Got {array.shape} instead{way_out}.")
     return array
 
 

@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -154,6 +154,85 @@ def test_classes_of_ones_own_are_wrapped_if_they_take_the_classes_of_a_row():
     of_classes, of_labels = record(OfClasses()), record(OfLabels())
     assert (of_classes["wrapped_as"], of_labels["wrapped_as"]) == ("BinaryRelevance(OfClasses)", None)
     assert of_classes["scores"]["ba_macro"] == of_labels["scores"]["ba_macro"]
+
+
+class TakesClasses(OfLabels):
+    """A learner of tables that takes `classes`, as scikit-learn's do, and does not say what it learns."""
+
+    def partial_fit(self, X, Y, classes=None):
+        self.n_labels_ = Y.shape[1]
+        return super().partial_fit(X, Y)
+
+
+class PredictsTables(TakesClasses):
+    """It learns whatever it is given."""
+
+    def partial_fit(self, X, Y, classes=None):
+        return super().partial_fit(X, np.reshape(Y, (len(Y), -1)))
+
+
+def test_a_learner_of_tables_that_does_not_say_so_is_told_what_to_write():
+    X, Y = STREAM.experiences[0].X, STREAM.experiences[0].Y
+    for learner, fault in [
+        (TakesClasses(), r"for y of shape \(\d+,\) it raised IndexError \(tuple index out of range\)"),
+        (PredictsTables(), r"of which predict returned shape \(\d+, 1\) instead of \(\d+,\)"),
+    ]:
+        for call in (
+            lambda learner=learner: evaluate(learner, STREAM, energy="none"),
+            lambda learner=learner: BinaryRelevance(learner).partial_fit(X, Y).predict(X),
+        ):
+            with pytest.raises(TypeError, match=rf"Got a {type(learner).__name__}, .*{fault}") as refusal:
+                call()
+            advice = str(refusal.value).partition("if its class has: ")[2]
+            told = {}
+            # made outside a class, it has no cell for a `super` without arguments
+            exec(advice.replace("super()", "super(type(self), self)"), told)  # noqa: S102 - our own words
+            following = type("Following", (type(learner),), {"__sklearn_tags__": told["__sklearn_tags__"]})
+            assert record(following())["scores"] == record(OfLabels())["scores"]
+
+
+def test_partial_fit_need_not_return_the_learner():
+    class ReturnsNothing(OfLabels):
+        def partial_fit(self, X, Y):
+            super().partial_fit(X, Y)
+
+    assert record(ReturnsNothing())["scores"] == record(OfLabels())["scores"]
+
+
+def test_a_tag_of_several_outputs_does_not_say_that_tables_are_learnt():
+    class SeveralOutputs(TakesClasses):
+        def __sklearn_tags__(self):
+            tags = super().__sklearn_tags__()
+            tags.target_tags.multi_output = True
+            return tags
+
+    # OneVsRestClassifier has that tag, and its `partial_fit` takes one class a row
+    with pytest.raises(TypeError, match="multi_label = True"):
+        evaluate(SeveralOutputs(), STREAM, energy="none")
+
+
+def test_an_error_of_a_classifier_of_one_class_a_row_is_its_own():
+    with pytest.raises(ValueError, match="Negative values in data passed to MultinomialNB"):
+        BinaryRelevance(MultinomialNB()).partial_fit([[-1.0]], [[0, 1]])
+
+
+def test_predictions_of_one_class_a_row_are_refused_with_the_way_out():
+    class WithoutClasses(OfClasses):
+        def partial_fit(self, X, y):
+            self.last_ = 0
+            return self
+
+    with pytest.raises(ValueError, match=r"one column per label. Got \(1,\) instead; BinaryRelevance of estimators"):
+        evaluate(WithoutClasses(), STREAM, energy="none")
+
+
+@in_two_tiers([GaussianNB(), BernoulliNB(), SGDClassifier(), Perceptron()])
+def test_a_classifier_of_one_class_learns_in_a_multi_output_classifier_as_alone(cases):
+    def check(classifier):
+        alone, inside = record(classifier), record(MultiOutputClassifier(classifier))
+        assert inside["scores"] == pytest.approx(alone["scores"])
+
+    check_all(cases, check)
 
 
 @pytest.mark.parametrize(

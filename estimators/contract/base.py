@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 
-from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, RowValues
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
+from estimators.contract.known_labels import KnownLabelScore
 from estimators.contract.locks import Locked, lock_of
 from estimators.contract.new_labels import PlacedLabels, check_choice, grows, place_labels
 from estimators.contract.one_row import as_tables, plain_row
@@ -25,7 +25,6 @@ from estimators.contract.validation import (
     check_label_mask,
     check_row_values,
     check_sample_weight,
-    read_mask,
 )
 
 Mask = npt.NDArray[np.bool_]
@@ -43,7 +42,7 @@ _FACTS = (
 )
 
 
-class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
+class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
     """Base of classifiers that learn from a stream, row after row.
 
     A learner implements three short hooks on checked input and inherits the whole contract:
@@ -242,60 +241,6 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
             X = self._check_features(X)
             decided, scores = self._infer(X)
             return self._target.decisions(decided, scores), self._target.probabilities(scores)
-
-    def score(
-        self, X: MatrixLike, Y: MatrixLike, sample_weight: RowValues = None, *, label_mask: MaskLike = None
-    ) -> float:
-        """Return the subset accuracy: the share of rows whose known labels are all predicted right; higher is better.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        Y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            True labels, NaN where a label is unknown; or one class a row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        label_mask : bool ndarray of shape (n_labels,) or (n_samples, n_labels), optional
-            Labels that count, for any learner. A search passes it if ``set_score_request(label_mask=True)`` asks for
-            it, where metadata routing is on.
-
-        Returns
-        -------
-        float
-            In [0, 1]. A row without a label that is known and counts is left out.
-
-        Raises
-        ------
-        ValueError
-            If no row has a label that is known and counts, or anything in the call is wrong.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from estimators import PriorLabelsClassifier
-        >>> X, Y = np.zeros((3, 1)), [[1, 0], [1, np.nan], [np.nan, np.nan]]
-        >>> PriorLabelsClassifier().fit(X, Y).score(X, [[1, np.nan], [0, 0], [np.nan, np.nan]])
-        0.5
-        """
-        with lock_of(self):
-            target = getattr(self, "_target", None)
-            if not isinstance(target, LabelTarget):
-                return float(super().score(X, Y, sample_weight))
-            predicted, codes = self.predict(X), target.encode(Y, can_grow=self._can_grow())
-        if len(predicted) != len(codes):
-            raise ValueError(
-                f"X and Y must have the same number of rows. Got {len(predicted)} and {len(codes)} instead."
-            )
-        counted = codes != UNKNOWN
-        if label_mask is not None:
-            counted &= read_mask(label_mask, *codes.shape)
-        rows = counted.any(axis=1)
-        if not rows.any():
-            raise ValueError("Y must hold a known label that counts. Got none instead: there is nothing to score.")
-        right = ((codes == predicted) | ~counted).all(axis=1)
-        weight = None if sample_weight is None else np.asarray(sample_weight)[rows]
-        return float(np.average(right[rows], weights=weight))
 
     def predict_then_fit(
         self, X: MatrixLike, Y: MatrixLike, classes: Classes = None, *, label_mask: MaskLike = None

@@ -4,11 +4,12 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
 from estimators._typing import Array, Estimator, MatrixLike
+from estimators.contract.known_labels import KnownLabelScore
 from estimators.contract.locks import Locked, lock_of
 from estimators.contract.targets import ClassTarget, LabelTarget, Target
 from estimators.contract.unknown_labels import Mask, rows_to_learn
@@ -38,7 +39,7 @@ def _has_margins(estimator: Estimator) -> bool:
     return isinstance(getattr(estimator, "_target", None), ClassTarget | None)
 
 
-class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
+class WeightedVotes(Locked, KnownLabelScore, BaseEstimator):
     """Predict by shares of weighted votes; a subclass implements ``_shares(X)``."""
 
     _target: Target

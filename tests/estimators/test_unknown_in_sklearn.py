@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 )
 from sklearn.multioutput import MultiOutputClassifier
 
-from estimators import OnlineNeuralClassifier
+from estimators import OnlineNeuralClassifier, PragmaForestClassifier, PragmaThreshold
 from tests.loops import check_all
 
 NETWORK = OnlineNeuralClassifier(learning_rate=0.1, random_state=0)
@@ -88,9 +88,17 @@ def test_without_unknown_labels_score_is_that_of_scikit_learn(data):
         assert NETWORK.score(X, truth, weight) == accuracy_score(truth, predicted, sample_weight=weight)
 
 
+def test_learners_that_weight_votes_score_known_labels_too(data):
+    X, Y = data
+    for learner in (PragmaThreshold(NETWORK, random_state=0), PragmaForestClassifier(3, n_bags=0, random_state=0)):
+        predicted = learner.fit(X, Y).predict(X)
+        kept = ~np.isnan(Y).all(axis=1)
+        assert learner.score(X, Y) == ((predicted == Y) | np.isnan(Y))[kept].all(axis=1).mean()
+
+
 def test_score_of_nothing_known_is_an_error(data):
     X, Y = data
-    with pytest.raises(ValueError, match=r"Y must hold a known label that counts\. Got none instead"):
+    with pytest.raises(ValueError, match=r"y must hold a known label that counts\. Got none instead"):
         NETWORK.fit(X, Y).score(X, Y * np.nan)
 
 

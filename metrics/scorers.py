@@ -124,7 +124,7 @@ class _Score:
         return self.metric.name
 
     def __call__(
-        self, y_true: LabelMatrix, y_pred: Any, *, k: int | None = None, label_mask: ArrayLike | None = None
+        self, y_true: LabelMatrix, y_pred: LabelMatrix, *, k: int | None = None, label_mask: ArrayLike | None = None
     ) -> float:
         if self.metric.form == "counts":
             return float(self.metric.function(label_counts(y_true, y_pred, label_mask=label_mask)))
@@ -142,11 +142,11 @@ class _Score:
 class _LabelScorer(type(make_scorer(hamming_loss))):  # type: ignore[misc]
     """A scorer of scikit-learn that also reads lists of probabilities of labels of which one value was learnt."""
 
-    def _score(self, method_caller: Callable[..., Any], *rows: Any, **metadata: Any) -> float:
+    def _score(self, method_caller: Callable[..., Any], *rows: object, **metadata: object) -> float:
         return float(super()._score(partial(_respond, method_caller), *rows, **metadata))
 
 
-def _respond(method_caller: Callable[..., Any], estimator: Any, method: str, X: Any, **options: Any) -> Any:
+def _respond(method_caller: Callable[..., Any], estimator: Any, method: str, X: object, **options: object) -> Any:
     classes = getattr(estimator, "classes_", None)
     if method == "predict_proba" and isinstance(classes, list):
         return positive_columns(estimator.predict_proba(X), classes)

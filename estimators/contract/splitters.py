@@ -1,7 +1,7 @@
 """Splitters with scikit-learn's interface for streams and for tables of labels, of which some may be unknown (NaN)."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +10,12 @@ from sklearn.model_selection import BaseCrossValidator, KFold
 from sklearn.utils import check_random_state, indexable
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._typing import Array, RandomStateLike
+from estimators._typing import Array, RandomStateLike, RowValues
 from estimators.contract.targets import make_target
 from metrics.validation import require_choice, require_integer
 
 Integers = npt.NDArray[np.int64]
+Table: TypeAlias = "sparse.csr_array[Any]"
 
 
 class MultilabelStratifiedKFold(KFold):
@@ -72,7 +73,7 @@ class MultilabelStratifiedKFold(KFold):
         require_choice(order, "order", (1, 2))
         self.order = order
 
-    def _iter_test_indices(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Integers]:  # noqa: ARG002
+    def _iter_test_indices(self, X: Any, y: Any = None, groups: RowValues = None) -> Iterator[Integers]:  # noqa: ARG002
         if y is None:
             raise ValueError("y must hold the labels to stratify by. Got None instead.")
         codes = make_target(y).encode(y)
@@ -83,14 +84,14 @@ class MultilabelStratifiedKFold(KFold):
         return (np.sort(rows[folds == fold]) for fold in range(self.n_splits))
 
 
-def _properties(codes: Array, order: int) -> "sparse.csr_array[Any]":
+def _properties(codes: Array, order: int) -> Table:
     """Return what is dealt evenly, a column each: labels or pairs, and absences of labels with unknown cells."""
     known_in_part = (codes == UNKNOWN).any(axis=0)
     present, absent = (sparse.csr_array(table, dtype=np.int64) for table in (codes == 1, (codes == 0) & known_in_part))
     return sparse.csr_array(sparse.hstack([_pairs(present) if order == 2 else present, absent]))
 
 
-def _pairs(present: "sparse.csr_array[Any]") -> "sparse.csr_array[Any]":
+def _pairs(present: Table) -> Table:
     """Return which pairs of labels each row has; a label is a pair with itself."""
     row, label = present.nonzero()
     n_partners = present.indptr[row + 1] - np.arange(len(row))
@@ -101,7 +102,7 @@ def _pairs(present: "sparse.csr_array[Any]") -> "sparse.csr_array[Any]":
     return sparse.csr_array((ones, (row[first], column)), shape=(present.shape[0], len(pairs)))
 
 
-def _deal(properties: "sparse.csr_array[Any]", n_folds: int) -> Integers:
+def _deal(properties: Table, n_folds: int) -> Integers:
     """Return the fold of each row; see `MultilabelStratifiedKFold`."""
     n_rows, n_properties = properties.shape
     capacity = np.full(n_folds, n_rows // n_folds) + (np.arange(n_folds) < n_rows % n_folds)
@@ -183,7 +184,7 @@ class PrequentialSplit(BaseCrossValidator):
         self.window = None if window is None else require_integer(window, "window", 1)
         self.gap = require_integer(gap, "gap", 0)
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+    def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:  # noqa: ARG002
         """Return the number of blocks to test on.
 
         Parameters
@@ -198,7 +199,7 @@ class PrequentialSplit(BaseCrossValidator):
         """
         return self.n_splits
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Integers, Integers]]:
+    def split(self, X: Any, y: Any = None, groups: RowValues = None) -> Iterator[tuple[Integers, Integers]]:
         """Yield the rows to learn and the rows to test on.
 
         Parameters

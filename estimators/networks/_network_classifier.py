@@ -9,7 +9,7 @@ from estimators.contract.base import StreamClassifier
 from estimators.contract.locks import lock_of
 from estimators.contract.validation import Features
 from estimators.networks._kernels.state import STEPS
-from estimators.networks._network_state import State
+from estimators.networks._network_state import State, layers_of, scaling_of
 from estimators.networks._torch_network import as_module
 
 
@@ -35,6 +35,16 @@ class NetworkClassifier(StreamClassifier):
         with lock_of(self):
             return int(self._state["clock"][STEPS])
 
+    @property
+    def _layers(self) -> list[tuple[Array, Array]]:
+        """Weights (outputs, inputs) and biases of each layer."""
+        return layers_of(self._state)
+
+    @property
+    def _scaling(self) -> tuple[Array, Array] | None:
+        """Numbers that are subtracted from features, and divide them; None if features stay as they are."""
+        return scaling_of(self._state, getattr(self, "standardize", False))
+
     def to_torch(self) -> Any:
         """Return the network as it is now, as a ``torch.nn.Module`` that returns probabilities (extra ``torch``).
 
@@ -44,7 +54,7 @@ class NetworkClassifier(StreamClassifier):
             Linear layers, ReLU between them, and a sigmoid.
         """
         with lock_of(self):
-            return as_module(self._state)
+            return as_module(self._layers, self._scaling)
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
         """Predict each row, then learn it; return the probabilities."""

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from numpy.random import RandomState
 
+from estimators._typing import Array
 from estimators.networks._kernels.adam import make_constants
 from estimators.networks._kernels.lazy_adam import make_lazy, refresh_all
-from estimators.networks._kernels.state import LAZY, RATE, STEPS, Batch, CodedRows, Network, RunOptions, Workspace
+from estimators.networks._kernels.state import LAZY, RATE, ROWS, STEPS, Batch, CodedRows, Network, RunOptions, Workspace
 
 State = dict[str, npt.NDArray[Any]]
 # sums of gradients under this can be squared, and multiplied by a learning rate under it
@@ -153,3 +154,12 @@ def layers_of(state: State) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
         layers.append((weights, w[stop : stop + n_out]))
         at = stop + n_out
     return layers
+
+
+def scaling_of(state: State, standardize: bool | str) -> tuple[Array, Array] | None:
+    """Return numbers that are subtracted from features, and divide them; None if features stay as they are."""
+    if not standardize:
+        return None
+    (number, mean, squares), rows = state["scaler"], max(state["clock"][ROWS], 1.0)
+    variance = (squares + number * (rows - number) / rows * mean * mean) / rows
+    return (standardize is True) * number * mean / rows, np.sqrt(np.where(variance > 0, variance, 1.0))

@@ -10,7 +10,7 @@ from estimators.contract.failed_calls import DivergedError
 from estimators.contract.row_codes import COUNTS
 from estimators.networks._kernels.adam import B1, B2, EPS
 from estimators.networks._kernels.state import B1_POWER, B2_POWER, STEPS, CodedRows
-from estimators.networks._network_state import State, brought_up_to_date, layers_of
+from estimators.networks._network_state import State, brought_up_to_date
 from estimators.replay.memories import ReplayPlan, replay_order
 
 if TYPE_CHECKING:
@@ -28,11 +28,15 @@ class DeviceLearning(NamedTuple):
     freeze: bool
 
 
-def as_module(state: State) -> "torch.nn.Sequential":
-    """Return the network as a ``torch.nn.Sequential`` that returns probabilities."""
+def as_module(layers: list[tuple[Array, Array]], scaling: tuple[Array, Array] | None) -> "torch.nn.Sequential":
+    """Return layers as a ``torch.nn.Sequential`` that returns probabilities; the first one scales the features."""
     torch = import_torch()
     parts = []
-    for weights, biases in layers_of(state):
+    if scaling is not None:
+        (weights, biases), (centre, deviation) = layers[0], scaling
+        scaled = weights / deviation
+        layers = [(scaled.astype(weights.dtype), (biases - scaled @ centre).astype(biases.dtype)), *layers[1:]]
+    for weights, biases in layers:
         linear = torch.nn.Linear(*weights.shape[::-1], dtype=torch.as_tensor(biases).dtype)
         with torch.no_grad():
             linear.weight.copy_(torch.as_tensor(weights.copy()))

@@ -84,7 +84,7 @@ def test_every_step_is_torchs(cases):
 def test_to_torch_gives_the_same_probabilities():
     torch = pytest.importorskip("torch")
     X, Y, *_ = masked_stream(300)
-    for learner in (made("two hidden layers"), made("NN")):
+    for learner in map(made, ("two hidden layers", "NN", "standardised", "scaled")):
         for kind in (np.asarray, sparse.csr_array):
             learnt = clone(learner).fit(kind(X), Y)
             with torch.no_grad():

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from estimators.contract.failed_calls import DivergedError as DivergedError
     from estimators.contract.splitters import MultilabelStratifiedKFold as MultilabelStratifiedKFold
     from estimators.contract.splitters import PrequentialSplit as PrequentialSplit
+    from estimators.interop.onnx import register_onnx_converters as register_onnx_converters
+    from estimators.interop.onnx import to_onnx as to_onnx
     from estimators.interop.river import RiverClassifier as RiverClassifier
     from estimators.interop.river import as_river as as_river
     from estimators.interop.river import as_river_classifier as as_river_classifier
@@ -53,6 +55,7 @@ else:
             "estimators.ensembles.adwin_bagging": ["ADWINBaggingClassifier"],
             "estimators.ensembles.adwin_boosting": ["ADWINBoostingClassifier"],
             "estimators.ensembles.coordinate_boosting": ["OnlineCoordinateBoosting"],
+            "estimators.interop.onnx": ["register_onnx_converters", "to_onnx"],
             "estimators.interop.river": ["RiverClassifier", "as_river", "as_river_classifier"],
             "estimators.invariance.hashing": ["hash_categories"],
             "estimators.invariance.logistic": ["InvariantLogisticClassifier"],

@@ -20,8 +20,12 @@ from tests.pages import pages
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = [metrics, estimators, mlstream]
-# Their names need PyTorch, which the checks of other versions leave out.
-LEFT_OUT = set() if find_spec("torch") else {"mlstream.interop", "mlstream.interop.torch"}
+# They need an extra, which the checks of other versions leave out.
+NEED = {
+    "torch": {"mlstream.interop", "mlstream.interop.torch"},
+    "skl2onnx": {"estimators.interop._onnx_converter", "estimators.interop._onnx_graphs"},
+}
+LEFT_OUT = {module for package, modules in NEED.items() if not find_spec(package) for module in modules}
 # They import their public names when they are first used.
 LAZY = [
     name

@@ -5,6 +5,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit, logit
 
 from estimators._kernels.prevalence import (
     choose_rows,
@@ -63,6 +64,15 @@ class Prevalence(NamedTuple):
         decide(_floats(proba), self.usual_shares, self.late, self.follow if late else 0.0, PRIOR_ROWS, decided)
         return decided
 
+    def thresholds(self, *, late: bool) -> Array:
+        """Return the probabilities from which `decide` decides labels positive."""
+        shares = self.usual_shares
+        varies = (shares > 0) & (shares < 1)
+        usual = logit(np.where(varies, shares, 0.5))
+        follow = (self.late[1] > 0) * (self.follow if late else 0.0)
+        moved = expit(usual - follow * (logit(self._held_late_shares) - usual))
+        return np.where(varies, np.where(follow > 0, moved, shares), 2 - 3 * shares)
+
     def decide_then_learn(self, proba: Array, Y: Array, counted: Mask | None) -> tuple[Mask, "Prevalence"]:
         """Decide each row by the rows before it, then count its labels."""
         after, decided = self._copied(), np.zeros(proba.shape, dtype=np.bool_)
@@ -81,12 +91,24 @@ class Prevalence(NamedTuple):
         """Return the prevalence of late, as it is before the next row."""
         return (self.late[0] + PRIOR_ROWS * self.usual_shares) / (self.late[1] + PRIOR_ROWS)
 
+    @property
+    def _held_late_shares(self) -> Array:
+        return self.late_shares.clip(1e-4, 1 - 1e-4)
+
     # ------------------------------------------------------- one class a row
     def choose(self, proba: Array, *, late: bool) -> Array:
         """Choose the classes of rows: the greatest probability over its prevalence."""
         chosen = np.zeros(len(proba), dtype=np.int64)
         choose_rows(_floats(proba), *self[:2], self.follow if late else 0.0, PRIOR_ROWS, chosen)
         return chosen
+
+    def worths(self, *, late: bool) -> Array:
+        """Return the factors of probabilities of which `choose` chooses the greatest: 0 for classes not seen."""
+        shares = self.usual_shares
+        seen = shares > 0
+        usual = np.where(seen, shares, 1.0)
+        recent = self._held_late_shares / usual
+        return seen * recent ** (self.follow if late else 0.0) / usual
 
     def choose_then_learn(self, proba: Array, codes: Array) -> tuple[Array, "Prevalence"]:
         """Choose the class of each row by the rows before it, then count its class."""

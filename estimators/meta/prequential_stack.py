@@ -29,8 +29,8 @@ from estimators.meta._wrapped import takes_sparse
 from estimators.replay._kept_rows import KeptRows
 from metrics.validation import require_integer
 
-# Probabilities are drawn together into [_MARGIN, 1 - _MARGIN], so that no loss is infinite.
-_MARGIN = 1e-3
+# Probabilities are drawn together into [MARGIN, 1 - MARGIN], so that no loss is infinite.
+MARGIN = 1e-3
 # Members have learnt the rows of the sample: their losses there are too small, and count less than those of new rows.
 _SAMPLE_RATE = 0.2
 
@@ -256,7 +256,7 @@ class PrequentialStack(Composition, MetaEstimatorMixin, StreamClassifier):
         for rows in self._blocks(len(Y)):
             inside, weighed = None if mask is None else mask[rows], None if weight is None else weight[rows]
             proba = test_then_train_all(self.estimators_, X[rows], Y[rows], inside, weighed)
-            settings = float(self.share), _MARGIN, self._weights, self._used
+            settings = float(self.share), MARGIN, self._weights, self._used
             mix_then_weigh(proba, Y[rows], counted[rows], row_weight[rows], *settings, mixed[rows])
             self.n_rows_ += proba.shape[1]
             if self.patience is not None and self.n_rows_ % self.patience == 0:
@@ -294,7 +294,7 @@ class PrequentialStack(Composition, MetaEstimatorMixin, StreamClassifier):
         if rows is None:
             return self._weights
         if not self._sample_weights:
-            likelihoods = log_likelihoods(predict_all(self.estimators_, rows.X), rows, _MARGIN)
+            likelihoods = log_likelihoods(predict_all(self.estimators_, rows.X), rows, MARGIN)
             weights = np.exp(_SAMPLE_RATE * (likelihoods - likelihoods.max(axis=0)))
             self._sample_weights.append(weights / weights.sum(axis=0))
         return self._sample_weights[0]
@@ -320,5 +320,5 @@ def _shares(weights: Array) -> Array:
 
 def _mixture(proba: Array, weights: Array) -> Array:
     mixed = np.empty(proba.shape[1:])
-    mix(proba, weights, _MARGIN, mixed)
+    mix(proba, weights, MARGIN, mixed)
     return mixed

@@ -6,6 +6,7 @@ import numpy as np
 
 from estimators._typing import Array
 from estimators.contract.base import Mask
+from estimators.ridge._kernels import calibration as kernel
 from estimators.ridge._kernels.calibration import N_EVIDENCE, estimate_then_learn
 from estimators.ridge._sums import widened
 
@@ -14,6 +15,27 @@ from estimators.ridge._sums import widened
 _FIRST_WEIGHTS = (0.0, 1.0, 0.6, 0.3, 0.2, 0.3, 0.1, 0.0)
 _FIRST_VARIANCES = (0.1, 0.1, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 _PRIOR = np.array([_FIRST_WEIGHTS, _FIRST_VARIANCES])
+
+
+class FixedRule(NamedTuple):
+    """The calibration of rows whose labels are not known, in numbers of each label: it is a formula of the scores s.
+
+    A total is offset + weights[0] min(max(slope (s - middle), -most), most) + weights[1] log(h / (1 - h))
+    + weights[2] log((1/2 + sum of counted min(max(s, 0), 1)) / expected), where h is s held between low and high. Its
+    logistic function is the probability, which is decided by the thresholds.
+    """
+
+    offset: Array
+    slope: Array
+    middle: Array
+    low: Array
+    high: Array
+    counted: Array
+    expected: float
+    weights: Array
+    thresholds: Array
+    most: float = kernel._MOST_EVIDENCE
+    most_log_odds: float = kernel._MOST_LOG_ODDS
 
 
 class Calibration(NamedTuple):
@@ -62,6 +84,45 @@ class Calibration(NamedTuple):
         """
         after = self._copied()
         return *after._run(scores, Y, counted, weight, late=True), after
+
+    def fixed(self, *, late: bool) -> FixedRule:
+        """Return the rule by which `estimate` estimates and decides, as a formula."""
+        positives, rows = self.usual
+        odds = (positives + 0.5) / (np.maximum(rows - positives, 0.0) + 0.5)
+        prevalence = odds / (1.0 + odds)
+        weights = self.weights if late else self.steady
+        offset = weights[0] + (weights[1] - weights[kernel._LATE - 1]) * np.log(odds)
+        if late:
+            seen, of_late = self.late[:, 0], self.late[:, 1]
+            late_odds = seen + kernel._PRIOR_ROWS * prevalence
+            late_odds /= np.maximum(of_late - seen, 0.0) + kernel._PRIOR_ROWS * (1.0 - prevalence)
+            offset += weights[kernel._LATE : kernel._ROW] @ np.log(late_odds / odds)
+        middle, slope = self._normal_scores(prevalence)
+        low, high = kernel._SCORE_MARGIN * prevalence, 1.0 - kernel._SCORE_MARGIN * (1.0 - prevalence)
+        counted = (rows > 0.0).astype(np.float64)
+        share = np.divide(positives, rows, out=np.zeros_like(rows), where=rows > 0.0)
+        thresholds = np.where(share <= 0.0, 2.0, np.where(share >= 1.0, -1.0, share))
+        used = weights[[2, kernel._LATE - 1, kernel._ROW]]
+        expected = 0.5 + float(prevalence @ counted)
+        return FixedRule(offset, slope, middle, low, high, counted, expected, used, thresholds)
+
+    def _normal_scores(self, prevalence: Array) -> tuple[Array, Array]:
+        """Return the middle between scores of rows with and without a label, and the log-odds that a score adds."""
+        rows, totals, squares = self.groups.transpose(1, 0, 2)
+        enough = (rows >= 2.0).all(axis=0)
+        weight = rows[0, enough] / rows[:, enough].sum(axis=0) * rows[1, enough]
+        apart = totals[1, enough] / rows[1, enough] - totals[0, enough] / rows[0, enough]
+        prior_rows = kernel._PRIOR_SEPARATION_ROWS
+        separation = prior_rows * kernel._PRIOR_SEPARATION + float(weight @ apart)
+        separation = min(max(separation / (prior_rows + float(weight.sum())), 0.02), 0.98)
+        prior = np.array([[kernel._PRIOR_WITHOUT], [kernel._PRIOR_WITH]])
+        first = np.stack([prevalence * (1.0 - separation), prevalence + (1.0 - prevalence) * separation])
+        without, within = (totals + prior * first) / (rows + prior)
+        usual = max(separation * (1.0 - separation), 0.02) * prevalence * (1.0 - prevalence)
+        spread = np.maximum(squares - totals**2 / np.where(rows > 0.0, rows, 1.0), 0.0) * (rows > 0.0)
+        variance = spread.sum(axis=0) + kernel._PRIOR_VARIANCE * usual
+        variance = np.maximum(variance / (rows.sum(axis=0) + kernel._PRIOR_VARIANCE), kernel._LEAST_VARIANCE)
+        return (within + without) / 2.0, np.maximum(within - without, 0.0) / variance
 
     def _copied(self) -> "Calibration":
         # a state that was loaded may be read-only

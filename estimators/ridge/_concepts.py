@@ -97,6 +97,11 @@ class Concepts(NamedTuple):
         """Score rows that follow those learnt, by the mixture."""
         return self.contest.blend(score(F, self.coef))
 
+    def mixed_coef(self) -> Array:
+        """Return the coefficients (n_features, n_labels) of the mixture by which `score` scores rows."""
+        weights = self.contest.weights
+        return np.tensordot(weights, np.split(self.coef, len(weights), axis=1), axes=1)
+
     def score_then_follow(self, F: Features, Y: Array, counted: Mask, prevalence: Array) -> tuple[Array, "Concepts"]:
         """Score each row by the rows before it; return the concepts whose weights have seen them all."""
         scores, contest = self.contest.blend_then_follow(score(F, self.coef), Y, counted, prevalence, self._current)

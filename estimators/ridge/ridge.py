@@ -393,6 +393,15 @@ class StreamRidgeClassifier(StreamClassifier):
         scores, self._concepts_ = concepts.score_then_follow(F, Y, counted, self.model_.prevalence)
         return scores
 
+    def _coefficients(self, *, late: bool) -> Array:
+        """Return the coefficients (1 + n_basis, n_labels) by which `_late_score`, or `_score`, scores rows."""
+        concepts = self._begun_concepts() if late else None
+        if concepts is not None:
+            return concepts.mixed_coef()
+        if self.model_ is not None:
+            return self.model_.coef
+        return np.pad(np.full((1, self.n_labels_), 0.5), ((0, self._n_dimensions_), (0, 0)))
+
     def _begun_concepts(self) -> Concepts | None:
         return None if self.model_ is None or self._is_placing() else self._concepts_
 

@@ -1,0 +1,78 @@
+"""The converter of skl2onnx for all learners."""
+
+from typing import Any
+
+import skl2onnx
+from skl2onnx import _parse as parsers
+from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType, StringTensorType
+from sklearn.utils.validation import check_is_fitted
+
+import estimators._learners  # noqa: F401 - all learners, to be told what can be converted
+from estimators.contract.base import StreamClassifier
+from estimators.contract.failed_calls import check_not_diverged
+from estimators.contract.locks import lock_of
+from estimators.interop._onnx_graphs import (
+    DOUBLE,
+    FLOAT,
+    Operators,
+    class_values,
+    predict,
+    require_convertible,
+    subclasses,
+)
+from estimators.pragma.forest import PragmaForestClassifier
+from estimators.pragma.threshold import PragmaThreshold
+from estimators.pragma.tree import PragmaTreeClassifier
+
+_ALIAS = "MlstreamStreamClassifier"
+
+
+def register() -> None:
+    """Register the converter for every learner, also those that it refuses with a line of its own."""
+    options = {"zipmap": [True, False, "columns"], "output_class_labels": [False, True], "nocl": [False, True]}
+    others = PragmaForestClassifier, PragmaThreshold, PragmaTreeClassifier
+    for learner in (*subclasses(StreamClassifier), *others):
+        skl2onnx.update_registered_converter(learner, _ALIAS, _set_shapes, _convert, parser=_parse, options=options)
+
+
+def require_fitted(estimator: Any) -> None:
+    """Raise an error unless an estimator is fitted, and has not diverged since."""
+    if isinstance(estimator, StreamClassifier):
+        check_not_diverged(estimator)
+    check_is_fitted(estimator)
+
+
+def _parse(scope: Any, model: StreamClassifier, inputs: list[Any], custom_parsers: Any = None) -> Any:
+    """Return the outputs of a learner: two arrays, or what the options ask for where there is one class a row."""
+    require_fitted(model)
+    require_convertible(model)
+    multilabel = model._target.multilabel
+    parse = parsers._parse_sklearn_simple_model if multilabel else parsers._parse_sklearn_classifier
+    return parse(scope, model, inputs, custom_parsers=custom_parsers)
+
+
+def _set_shapes(operator: Any) -> None:
+    """Set the types and shapes of the outputs; refuse an input of text."""
+    if any(isinstance(column.type, StringTensorType) for column in operator.inputs):
+        raise TypeError(f"X must hold numbers where {type(operator.raw_operator).__name__} reads it. Got text instead.")
+    learner, n_rows = operator.raw_operator, operator.inputs[0].get_first_dimension()
+    multilabel = learner._target.multilabel
+    is_text = not multilabel and class_values(learner).dtype.kind == "U"
+    n_columns = learner.n_labels_ if multilabel else len(learner.classes_)
+    shape = [n_rows, n_columns] if multilabel else [n_rows]
+    operator.outputs[0].set_type((StringTensorType if is_text else Int64TensorType)(shape))
+    operator.outputs[1].type.shape = [n_rows, n_columns]
+
+
+def _convert(scope: Any, operator: Any, container: Any) -> None:
+    """Add the graph of a learner to a model."""
+    learner = operator.raw_operator
+    in_floats = all(isinstance(column.type, FloatTensorType) for column in operator.inputs)
+    ops = Operators(container.target_opset, FLOAT if in_floats else DOUBLE)
+    columns = [ops.Cast(column, to=DOUBLE) for column in operator.inputs]
+    with lock_of(learner):
+        labels, proba = predict(ops, learner, columns[0] if len(columns) == 1 else ops.Concat(*columns, axis=1))
+    kind = DOUBLE if isinstance(operator.outputs[1].type, DoubleTensorType) else FLOAT
+    label, probabilities = operator.outputs
+    ops.Identity(labels, output_names=[label]).add_to(scope, container)
+    ops.Cast(proba, to=kind, output_names=[probabilities]).add_to(scope, container)

@@ -1,0 +1,265 @@
+"""Graphs of ONNX that predict as learners do, from the state that they have now.
+
+A graph is made of operators of skl2onnx. It computes in doubles, or in the precision of a network, as the learner does.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from skl2onnx.algebra import onnx_ops
+from skl2onnx.algebra.onnx_operator import OnnxSubEstimator
+from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+from sklearn.frozen import FrozenEstimator
+
+from estimators._typing import Array, Estimator
+from estimators.contract.base import StreamClassifier
+from estimators.contract.targets import LabelTarget
+from estimators.invariance.logistic import InvariantLogisticClassifier
+from estimators.linear._kernels.logistic import FLAT_SCORE
+from estimators.linear.logistic import OnlineLogisticRegression
+from estimators.meta.binary_relevance import BinaryRelevance
+from estimators.meta.prequential_stack import MARGIN, PrequentialStack
+from estimators.meta.prevalence_threshold import PrevalenceThreshold
+from estimators.networks._network_classifier import NetworkClassifier
+from estimators.pipeline import StreamPipeline
+from estimators.replay._meta_base import OuterClassifier
+from estimators.ridge._basis import Basis
+from estimators.ridge._calibration import FixedRule
+from estimators.ridge.ridge import StreamRidgeClassifier
+from estimators.trees._tree_bank import TreeBank
+
+# an operator of skl2onnx
+Node = Any
+# types of numbers, as onnx.TensorProto has them
+FLOAT, INT64, DOUBLE = 1, 7, 11
+_TYPES = {np.dtype(np.float32): FLOAT, np.dtype(np.float64): DOUBLE}
+
+
+class Operators:
+    """The operators of ONNX by name, in one version of ONNX."""
+
+    def __init__(self, version: int, kind: int) -> None:
+        self.version = version
+        self.kind = kind  # in which transformers get rows: they compute in the precision of rows
+
+    def __getattr__(self, name: str) -> Callable[..., Node]:
+        return partial(getattr(onnx_ops, f"Onnx{name}"), op_version=self.version)
+
+    def estimator(self, estimator: Estimator, X: Node, kind: int = DOUBLE) -> Node:
+        """Return the outputs of an estimator of another package, by its own converter, for rows cast to a type."""
+        estimator = estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
+        kinds = {FLOAT: FloatTensorType, DOUBLE: DoubleTensorType}
+        types = [kinds[kind]([None, getattr(estimator, "n_features_in_", None)])]
+        options = {"zipmap": False} if hasattr(estimator, "classes_") else None
+        X = self.Cast(X, to=kind)
+        return OnnxSubEstimator(estimator, X, op_version=self.version, options=options, input_types=types)
+
+    def linear(self, X: Node, coef: Array, intercept: Array) -> Node:
+        """Multiply rows by coefficients (n_features, n_outputs), and add intercepts (n_outputs,)."""
+        return self.Add(self.MatMul(X, np.ascontiguousarray(coef)), intercept)
+
+    def constant(self, X: Node, row: Array, n_columns: int) -> Node:
+        """Return the same row for each row of X, which has so many columns."""
+        return self.linear(X, np.zeros((n_columns, len(row))), row)
+
+    def sigmoid(self, X: Node) -> Node:
+        """Return the logistic function of doubles; runtimes round that of ONNX to 0 where it is small."""
+        return self.Div(np.ones(1), self.Add(self.Exp(self.Neg(X)), np.ones(1)))
+
+    def clip(self, X: Node, low: Array | float, high: Array | float) -> Node:
+        """Hold numbers between two others."""
+        return self.Min(self.Max(X, np.array(low, ndmin=1)), np.array(high, ndmin=1))
+
+    def at_least(self, X: Node, low: Array | float) -> Node:
+        """Return where numbers are not smaller than others."""
+        return self.GreaterOrEqual(X, np.array(low, ndmin=1))
+
+
+# Labels (n_samples, n_labels), or positions of classes (n_samples,), or None for the most probable one; and scores.
+Inferred = tuple[Node | None, Node]
+
+
+def require_convertible(learner: StreamClassifier) -> None:
+    """Raise an error unless a learner, and those inside it, can be converted."""
+    _graph_of(learner)
+
+
+def predict(ops: Operators, learner: Estimator, X: Node) -> tuple[Node, Node]:
+    """Return what `predict` and `predict_proba` of a learner return, of rows in doubles."""
+    if not isinstance(learner, StreamClassifier):
+        outputs = ops.estimator(learner, X)
+        return outputs[0], ops.Cast(outputs[1], to=DOUBLE)
+    decided, scores = _graph_of(learner)(ops, learner, X)
+    if isinstance(learner._target, LabelTarget):
+        return ops.Cast(decided, to=INT64), scores
+    proba = _class_probabilities(ops, learner, scores)
+    codes = decided if decided is not None and learner._takes_codes else ops.ArgMax(proba, axis=1, keepdims=0)
+    return ops.Gather(class_values(learner), codes, axis=0), proba
+
+
+def class_values(learner: StreamClassifier) -> Array:
+    """Return the classes of a learner as skl2onnx returns them: whole numbers, or texts."""
+    values = learner.classes_
+    return values.astype(np.int64 if values.dtype.kind in "biuf" else str)
+
+
+def _class_probabilities(ops: Operators, learner: StreamClassifier, scores: Node) -> Node:
+    n_classes = len(learner.classes_)
+    if n_classes == 1:
+        return ops.constant(scores, np.ones(1), 1)
+    if learner.n_labels_ == 1 and not learner._takes_codes:
+        return ops.Concat(ops.Sub(np.ones(1), scores), scores, axis=1)
+    total = ops.MatMul(scores, np.ones((n_classes, 1)))
+    uniform = np.full(n_classes, 1 / n_classes)
+    return ops.Where(ops.Greater(total, np.zeros(1)), ops.Div(scores, total), uniform)
+
+
+# ------------------------------------------------------------------ learners
+def _logistic(ops: Operators, learner: OnlineLogisticRegression, X: Node) -> Inferred:
+    z = ops.linear(X, *learner.models_)
+    scores = ops.Where(ops.Less(z, np.array([-FLAT_SCORE])), np.zeros(1), ops.sigmoid(z))
+    scores = ops.Where(ops.Greater(z, np.array([FLAT_SCORE])), np.ones(1), scores)
+    return ops.Greater(scores, np.array([0.5])), scores
+
+
+def _invariant(ops: Operators, learner: InvariantLogisticClassifier, X: Node) -> Inferred:
+    z = ops.linear(X, learner.coef_.T, learner.intercept_)
+    return ops.Greater(z, np.zeros(1)), ops.sigmoid(z)
+
+
+def _network(ops: Operators, learner: NetworkClassifier, X: Node) -> Inferred:
+    kind = _TYPES[learner._dtype]
+    units = ops.Cast(X, to=kind)
+    if learner._scaling is not None:
+        centre, deviation = learner._scaling
+        units = ops.Cast(ops.Div(ops.Sub(ops.Cast(units, to=DOUBLE), centre), deviation), to=kind)
+    for place, (weights, biases) in enumerate(learner._layers):
+        units = ops.linear(ops.Relu(units) if place else units, weights.T, biases)
+    # a sigmoid is rounded to the precision of the network: probabilities of classes can be equal
+    scores = ops.Cast(ops.Cast(ops.sigmoid(ops.Cast(units, to=DOUBLE)), to=kind), to=DOUBLE)
+    return ops.at_least(scores, 0.5), scores
+
+
+def _ridge(ops: Operators, learner: StreamRidgeClassifier, X: Node) -> Inferred:
+    late = bool(learner.late_in_predict)
+    coef, projection = learner._coefficients(late=late), learner._projection_
+    constant, coef = coef[0], coef[1:]
+    if projection is not None and learner._basis_ is None:
+        coef = projection.table @ coef
+    elif projection is not None:
+        X = ops.MatMul(X, projection.table.toarray())
+    if learner._basis_ is not None:
+        X = _expanded(ops, learner._basis_, X)
+    return _calibrated(ops, learner.calibration_.fixed(late=late), ops.linear(X, coef, constant))
+
+
+def _expanded(ops: Operators, basis: Basis, X: Node) -> Node:
+    """Return what `Basis.expand` returns, without the constant."""
+    values = ops.Mul(ops.Sub(X, basis.shift), basis.scale)
+    n_features, n_knots = basis.knots.shape
+    parts = [values]
+    if n_knots:
+        repeated = ops.Gather(values, np.repeat(np.arange(n_features), n_knots), axis=1)
+        parts.append(ops.Relu(ops.Sub(repeated, basis.knots.ravel())))
+    if len(basis.biases):
+        parts.append(ops.Relu(ops.linear(values, basis.weights, basis.biases)))
+    return ops.Concat(*parts, axis=1)
+
+
+def _calibrated(ops: Operators, rule: FixedRule, scores: Node) -> Inferred:
+    held = ops.clip(scores, rule.low, rule.high)
+    inside = ops.MatMul(ops.clip(scores, 0.0, 1.0), rule.counted[:, np.newaxis])
+    evidence = (
+        ops.clip(ops.Mul(ops.Sub(scores, rule.middle), rule.slope), -rule.most, rule.most),
+        ops.Log(ops.Div(held, ops.Sub(np.ones(1), held))),
+        ops.Log(ops.Div(ops.Add(inside, np.array([0.5])), np.array([rule.expected]))),
+    )
+    total = rule.offset
+    for part, weight in zip(evidence, rule.weights, strict=True):
+        total = ops.Add(ops.Mul(part, np.array([weight])), total)
+    proba = ops.sigmoid(ops.clip(total, -rule.most_log_odds, rule.most_log_odds))
+    return ops.at_least(proba, rule.thresholds), proba
+
+
+def _relevance(ops: Operators, learner: BinaryRelevance, X: Node) -> Inferred:
+    if isinstance(learner._models, TreeBank):
+        raise _refusal(learner.estimator)
+    started = learner.occurred_ if learner.start == "first-positive" else np.ones(learner.n_labels_, np.bool_)
+    decided, proba = [], []
+    for member, has_started in zip(learner._models, started, strict=True):
+        model: Any = member
+        if model.has_learnt and has_started:
+            labels, both = predict(ops, model.estimator, X)
+            decided.append(ops.Cast(ops.Reshape(labels, np.array([-1, 1])), to=DOUBLE))
+            votes = hasattr(model.estimator, "predict_proba")
+            proba.append(ops.Gather(both, np.array([1]), axis=1) if votes else decided[-1])
+        else:
+            decided.append(ops.constant(X, np.zeros(1), learner.n_features_in_))
+            proba.append(decided[-1])
+    return ops.Concat(*decided, axis=1), ops.Concat(*proba, axis=1)
+
+
+def _stack(ops: Operators, learner: PrequentialStack, X: Node) -> Inferred:
+    mixed = np.full(learner.n_labels_, MARGIN)
+    for (_, member), share in zip(learner.estimators_, learner._weights_of_sample(), strict=True):
+        mixed = ops.Add(ops.Mul(predict(ops, member, X)[1], (1 - 2 * MARGIN) * share), mixed)
+    return ops.at_least(mixed, 0.5), mixed
+
+
+def _outer(ops: Operators, learner: OuterClassifier, X: Node) -> Inferred:
+    return predict(ops, learner.estimator_, X)
+
+
+def _threshold(ops: Operators, learner: PrevalenceThreshold, X: Node) -> Inferred:
+    proba = predict(ops, learner.estimator_, X)[1]
+    rule, late = learner._rule, bool(learner.late_in_predict)
+    if isinstance(learner._target, LabelTarget):
+        return ops.at_least(proba, rule.thresholds(late=late)), proba
+    return ops.ArgMax(ops.Mul(proba, rule.worths(late=late)), axis=1, keepdims=0), proba
+
+
+def _pipeline(ops: Operators, learner: StreamPipeline, X: Node) -> Inferred:
+    if not learner._has_begun:
+        nothing = ops.constant(X, np.zeros(len(learner.classes_)), learner.n_features_in_)
+        return nothing if isinstance(learner._target, LabelTarget) else None, nothing
+    for _, step in learner.steps_[:-1]:
+        if not (step is None or isinstance(step, str)):
+            X = ops.Cast(ops.estimator(step, X, ops.kind)[0], to=DOUBLE)
+    labels, proba = predict(ops, learner._last, X)
+    return (labels if isinstance(learner._target, LabelTarget) else None), proba
+
+
+# The graph of each kind of learner, the special ones before the general.
+_GRAPHS: dict[type, Callable[[Operators, Any, Node], Inferred]] = {
+    OnlineLogisticRegression: _logistic,
+    InvariantLogisticClassifier: _invariant,
+    NetworkClassifier: _network,
+    StreamRidgeClassifier: _ridge,
+    BinaryRelevance: _relevance,
+    PrequentialStack: _stack,
+    PrevalenceThreshold: _threshold,
+    OuterClassifier: _outer,
+    StreamPipeline: _pipeline,
+}
+
+
+def _graph_of(learner: StreamClassifier) -> Callable[[Operators, Any, Node], Inferred]:
+    for kind, graph in _GRAPHS.items():
+        if isinstance(learner, kind):
+            return graph
+    raise _refusal(learner)
+
+
+def _refusal(learner: object) -> TypeError:
+    kinds = {kind for known in _GRAPHS for kind in subclasses(known)}
+    # bases are in private modules
+    names = ", ".join(sorted(kind.__name__ for kind in kinds if "._" not in kind.__module__))
+    return TypeError(f"A learner must be one of {names} to become ONNX. Got {type(learner).__name__} instead.")
+
+
+def subclasses(kind: type) -> list[type]:
+    """Return a class and all classes that derive from it."""
+    below: list[type] = type.__subclasses__(kind)
+    return [kind, *(found for sub in below for found in subclasses(sub))]

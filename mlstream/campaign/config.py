@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, crea
 from estimators.detectors import make_detector
 from estimators.strategies import make_strategy
 from mlstream._support.files import did_you_mean
+from mlstream._support.models import Model
 from mlstream._support.toml import read_toml
 from mlstream._support.validation_errors import find_problem
 from mlstream.campaign.search import Search
@@ -35,7 +36,7 @@ Grid = dict[str, Annotated[list[Any], Field(min_length=1)]]
 Config = TypeVar("Config", bound="_Config")
 
 
-class _Config(BaseModel):
+class _Config(Model):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=False)
 
 

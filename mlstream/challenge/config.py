@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Annotated, Literal, cast
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
+from pydantic import ConfigDict, Field, Strict, ValidationError, model_validator
 
 from mlstream._support.files import read_bounded
+from mlstream._support.models import Model
 from mlstream._support.toml import parse_toml
 from mlstream._support.validation_errors import describe_error
 
@@ -29,7 +30,7 @@ Moment = Annotated[datetime, Strict()]
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
-class Roles(BaseModel):
+class Roles(Model):
     """The task of the stream that plays each role; a task plays one role at most."""
 
     model_config = _STRICT
@@ -48,7 +49,7 @@ class Roles(BaseModel):
         return self
 
 
-class ChallengeConfig(BaseModel):
+class ChallengeConfig(Model):
     """The content of ``challenge.toml``, checked; times are in UTC."""
 
     model_config = _STRICT

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AwareDatetime, ConfigDict, Field, ValidationError, model_validator
 
 from mlstream._support.files import read_bounded, write_text_atomically
+from mlstream._support.models import Model
 from mlstream._support.validation_errors import describe_error
 from mlstream.challenge.config import MetricName
 
@@ -20,7 +21,7 @@ _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class EnvironmentEntry(BaseModel):
+class EnvironmentEntry(Model):
     """One environment."""
 
     model_config = _STRICT
@@ -40,7 +41,7 @@ class EnvironmentEntry(BaseModel):
         return self
 
 
-class Manifest(BaseModel):
+class Manifest(Model):
     """Facts about a challenge that never change."""
 
     model_config = _STRICT

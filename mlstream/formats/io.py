@@ -1,4 +1,4 @@
-"""Save and load by the ending of a file's name."""
+"""Save and load by the ending of a file's name; a folder stands for the stream in it."""
 
 from __future__ import annotations
 
@@ -56,12 +56,13 @@ def save(stream: Stream, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = False, check: bool | None = None) -> Stream:
-    """Read a stream that `save` wrote.
+    """Read a stream that `save` or `publish` wrote.
 
     Parameters
     ----------
     path : path
-        The file.
+        The file; or a folder that holds the files of one stream, such as a published one, of which the NPZ file is read
+        where there is one, else Parquet, ARFF or CSV. `verify` also compares the files of a published folder.
     mmap : bool
         Leave the arrays of an NPZ file on disk, read-only, until they are used; for streams larger than memory. The
         file must not be written to meanwhile; to replace it, as `save` does, is harmless.
@@ -77,11 +78,23 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False, check: bool | None
     Raises
     ------
     FileNotFoundError
-        If the file, or one that belongs to it, is missing.
+        If the file, or one that belongs to it, is missing, or the folder holds no stream.
     ValueError
-        If the file holds no stream of this version, or is not as it was written.
+        If the file holds no stream of this version, or is not as it was written, or the folder holds several streams.
+
+    Examples
+    --------
+    >>> from mlstream.generators import multiplier_stream
+    >>> folder = getfixture("tmp_path")  # any folder
+    >>> save(multiplier_stream("bilab", n_rows=200), folder / "bilab.npz")
+    >>> load(folder)[0]
+    Experience(70 rows, 4 features, 4 labels; task 2)
     """
     path = Path(path)
+    if path.is_dir():
+        path = find_stream(path)
+    elif not path.suffix and not path.exists():
+        raise FileNotFoundError(f"{path} must be the file of a stream, or a folder that holds one. Got nothing there.")
     suffix = _require_suffix(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path} must be a file that exists.")
@@ -97,6 +110,25 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False, check: bool | None
 
         return load_parquet(path)
     return load_tables(path)
+
+
+def find_stream(folder: Path) -> Path:
+    """Return the file to load of a folder; FileNotFoundError for one without a stream, ValueError for several."""
+    found: dict[Path, Path] = {}
+    # The fastest reader first.
+    for suffix in (".npz", *reversed(_SUFFIXES[1:])):
+        for path in sorted(folder.glob(f"*{suffix}")):
+            # Only the card beside it tells a file of rows from any other table.
+            if suffix == ".npz" or card_path(path).is_file():
+                found.setdefault(card_path(path), path)
+    if not found:
+        raise FileNotFoundError(
+            f"{folder} must hold a stream, such as stream.npz of a published folder. Got a folder without one."
+        )
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found.values())
+        raise ValueError(f"{folder} must hold one stream, or the path must name one. Got several: {names}.")
+    return next(iter(found.values()))
 
 
 def files_of(path: Path) -> tuple[Path, ...]:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from mlstream._support.files import did_you_mean_file, ends_as_folder, nearest_first
 from mlstream.data.registry import list_datasets, warn_if_shadowed
-from mlstream.formats import load
+from mlstream.formats.io import find_stream, load
 from mlstream.publishing.presets import list_presets, make_preset
 from mlstream.streams.stream import Stream
 
@@ -34,7 +34,7 @@ def as_stream(source: StreamLike) -> Stream:
 
 
 def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
-    """Load a stream from a file or a published folder, or generate one that this project publishes.
+    """Load a stream from a file or a folder that holds one, or generate one that this project publishes.
 
     A bare name means the published stream, and warns if a file or folder has the same name: ``./yeast-tasks`` is the
     path. `folder` is where relative paths start. X and Y of an NPZ file stay in it, read-only: the file is checked in
@@ -46,10 +46,7 @@ def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
         return make_preset(name)
     path = Path(folder) / name
     is_folder = path.is_dir()
-    if is_folder:
-        path = path / "stream.npz"
-        if not path.is_file():
-            raise FileNotFoundError(f"{name} must be a file, or a published folder. Got a folder without {path.name}.")
+    path = find_stream(path) if is_folder else path
     if path.is_file() and (is_folder or not ends_as_folder(name)):
         return load(path, mmap=path.suffix.lower() == ".npz", check=True)
     raise FileNotFoundError(

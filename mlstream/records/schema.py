@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, mod
 from pydantic_core import PydanticCustomError
 
 from mlstream._support.files import open_plain
+from mlstream._support.models import Model
 from mlstream._support.validation_errors import WRONG_VERSION, find_problem
 
 # A record of 5,000 experiences and 100 tasks has a tenth of this.
@@ -18,10 +19,10 @@ SCHEMA_VERSION = 2
 _FIRST_VERSION = 1
 _OLD_VERSION = {"format_version": 1}
 
-Model = TypeVar("Model", bound=BaseModel)
+AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
 
-class Record(BaseModel):
+class Record(Model):
     """Part of a record: immutable, and without unknown fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -56,7 +57,7 @@ class VersionedRecord(Record):
         return known | {"schema_version": _FIRST_VERSION} if info.mode == "json" else known
 
 
-def read_record(path: Path, model: type[Model]) -> Model:
+def read_record(path: Path, model: type[AnyModel]) -> AnyModel:
     """Read a file that holds a record; a ValueError names the file and the way out."""
     content = _read_bytes(path)
     try:

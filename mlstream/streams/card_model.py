@@ -13,7 +13,6 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     ConfigDict,
     Field,
     JsonValue,
@@ -26,6 +25,7 @@ from pydantic import (
 
 from mlstream._support import html as _html
 from mlstream._support.files import read_bounded
+from mlstream._support.models import Model
 from mlstream._support.reading import Categories, Dates, Missing, TableFormat
 from mlstream._support.validation_errors import describe_error
 
@@ -40,7 +40,7 @@ SharedRows = Literal["mask", "drop"]
 DriftTarget = Literal["P(X)", "P(Y|X)", "dependence"]
 
 
-class _Strict(BaseModel):
+class _Strict(Model):
     """Immutable; unknown fields are refused. Fields in `_if_set` are written only where they are not the default."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

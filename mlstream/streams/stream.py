@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -344,7 +344,9 @@ class StreamParts(NamedTuple):
 class Stream:
     """A sequence of experiences over tasks, with one evaluation set per task and a card.
 
-    A stream is immutable and can be iterated as often as needed: ``for experience in stream``.
+    A stream is immutable and can be iterated as often as needed: ``for experience in stream``. ``stream[0]`` is its
+    first experience, ``stream[-1]`` its last; ``stream[1:3]`` is a tuple of experiences, not a shorter stream, since
+    the card describes the stream as a whole.
 
     Parameters
     ----------
@@ -357,6 +359,15 @@ class Stream:
     ------
     ValueError
         If the parts disagree in width, or the evaluation sets are not one per task.
+
+    Examples
+    --------
+    >>> from mlstream.generators import multiplier_stream
+    >>> stream = multiplier_stream("bilab", n_rows=200)
+    >>> stream[0]
+    Experience(70 rows, 4 features, 4 labels; task 2)
+    >>> [len(experience) for experience in stream[-2:]]
+    [70, 70]
     """
 
     def __init__(self, parts: StreamParts, card: StreamCard) -> None:
@@ -369,6 +380,19 @@ class Stream:
 
     def __len__(self) -> int:
         return len(self.experiences)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Experience: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Experience, ...]: ...
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Experience | tuple[Experience, ...]:
+        try:
+            return self.experiences[index]
+        except (IndexError, TypeError) as error:
+            rule = f"A stream of {len(self)} experiences must be indexed by a whole number from {-len(self)} to"
+            raise type(error)(f"{rule} {len(self) - 1}, or by a slice. Got {index!r} instead.") from None
 
     def __repr__(self) -> str:
         return (

@@ -5,14 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from mlstream._support.models import Model
 from mlstream.challenge.making.hiding import FeatureHiding
 
 CARD = "card.public.json"
 
 
-class _Public(BaseModel):
+class _Public(Model):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, ConfigDict
 
+from mlstream._support.models import Model
 from mlstream.challenge.config import MetricName
 from mlstream.challenge.scoring.metric import ChallengeMetric
 
@@ -26,7 +27,7 @@ class Candidate(NamedTuple):
     resamples: Sequence[float | None]
 
 
-class RankedTeam(BaseModel):
+class RankedTeam(Model):
     """A row of a ranking."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -42,7 +43,7 @@ class RankedTeam(BaseModel):
     """Best rank whose score is not above this one's by more than noise; the rank itself where no better one is tied."""
 
 
-class FinalRanking(BaseModel):
+class FinalRanking(Model):
     """Both rankings, as they are published."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -100,7 +100,7 @@ MEANT = {
     "inspect yeast": "Got 'yeast' instead, a data set; `mlstream generate yeast -o yeast.npz` makes a stream of it.",
     "inspect yeast-taks": "did you mean 'yeast-tasks'?",
     "inspect toy.arff": "`mlstream generate toy.arff -o toy.npz` makes a stream of a table.",
-    "inspect folder": "folder must be a file, or a published folder. Got a folder without stream.npz.",
+    "inspect folder": "folder must hold a stream, such as stream.npz of a published folder. Got a folder without one.",
     "inspect empty.npz": "empty.npz must be an NPZ file.",
     "inspect bytes.npz": "bytes.npz must be an NPZ file.",
     "inspect cut.npz": "cut.npz must be an NPZ file.",

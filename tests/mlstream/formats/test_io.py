@@ -76,7 +76,7 @@ def test_yeast_comes_back_bit_by_bit(tmp_path: Path, suffix: str) -> None:
     assert hash_data(read) == stream.card.data_sha256
 
 
-@pytest.mark.parametrize("name", ["x", "x.txt", "x.npz.gz", "x.arff.bz2", ".npz.bak"])
+@pytest.mark.parametrize("name", ["x.t", "x.txt", "x.npz.gz", "x.arff.bz2", ".npz.bak"])
 def test_other_endings_are_refused_and_nothing_is_written(tmp_path: Path, name: str) -> None:
     message = f"must end in .npz, .arff, .arff.gz, .train.csv, .train.csv.gz or .train.parquet. Got '{name}'"
     with pytest.raises(ValueError, match=message):
@@ -144,3 +144,24 @@ def test_only_npz_can_be_mapped(tmp_path: Path) -> None:
     save(make_stream(), tmp_path / "x.arff")
     with pytest.raises(ValueError, match=r"x.arff must be an NPZ file to be mapped into memory"):
         load(tmp_path / "x.arff", mmap=True)
+
+
+@pytest.mark.parametrize("suffixes", [[".npz"], [".train.parquet"], [".arff"], [".train.csv.gz"], [".arff", ".npz"]])
+def test_a_folder_stands_for_the_stream_in_it(tmp_path: Path, suffixes: list[str]) -> None:
+    for suffix in suffixes:
+        save(make_stream(), tmp_path / f"x{suffix}")
+    (tmp_path / "table.train.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    assert_same_stream(load(tmp_path), make_stream())
+    if ".npz" in suffixes:
+        assert_same_stream(load(str(tmp_path), mmap=True), make_stream())
+
+
+def test_a_folder_holds_one_stream(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"must hold a stream, such as .* Got a folder without one"):
+        load(tmp_path)
+    for name in ("one.npz", "two.arff"):
+        save(make_stream(), tmp_path / name)
+    with pytest.raises(ValueError, match=r"must hold one stream, or the path must name one. Got several: one.npz, two"):
+        load(tmp_path)
+    with pytest.raises(FileNotFoundError, match="absent must be the file of a stream, or a folder that holds one"):
+        load(tmp_path / "absent")

@@ -3,14 +3,27 @@
 import math
 
 import pytest
+from pydantic import BaseModel
 
 from mlstream import load_runs
 from mlstream.records.run_result import PhaseResources, Runs, total_cost
-from tests.mlstream.records.run_records import make_capped, make_failed, make_run, write_campaign
+from tests.mlstream.records.detections import make_detection
+from tests.mlstream.records.run_records import make_capped, make_card, make_failed, make_run, write_campaign
 
 
 def same(one, other):
     return one == other or (other is None and math.isnan(one))
+
+
+def test_shells_complete_the_names_of_a_record_and_none_of_its_library():
+    run = make_run()
+    for record in (run, run.resources, make_detection(), make_card()):
+        shown = [name for name in dir(record) if not name.startswith("_")]
+        assert not {name for name in shown if hasattr(BaseModel, name)}
+        assert set(type(record).model_fields) <= set(shown)
+        assert "__class__" in dir(record)
+        assert record.model_copy() == record
+    assert {"scores", "to_frame", "tuning"} <= set(dir(run))
 
 
 def test_the_frame_of_a_run_has_a_row_for_each_experience_and_task():

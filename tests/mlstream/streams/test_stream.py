@@ -36,6 +36,21 @@ def test_a_stream_can_be_walked_through_twice():
     assert (len(stream), stream.n_tasks, stream.n_samples, stream.n_features, stream.n_labels) == (2, 2, 3, 2, 2)
 
 
+def test_a_stream_is_indexed_as_the_tuple_of_its_experiences():
+    many = Stream(parts(experiences=tuple(experience([row], row % 2) for row in range(5))), card=None)
+    assert [many[place] for place in (0, np.int64(2), -1)] == [many.experiences[place] for place in (0, 2, 4)]
+    for chosen in (slice(1, 3), slice(None, None, -2), slice(7, 9)):
+        assert many[chosen] == many.experiences[chosen]
+    assert (list(reversed(many)), many[3] in many) == (list(many)[::-1], True)
+
+
+@pytest.mark.parametrize(("index", "error"), [(2, IndexError), (-3, IndexError), ("t0", TypeError), (0.0, TypeError)])
+def test_an_index_that_is_none_names_those_that_are(index, error):
+    message = rf"stream of 2 experiences must be indexed by a whole number from -2 to 1, or by a slice. Got {index!r} i"
+    with pytest.raises(error, match=message):
+        Stream(parts(), card=None)[index]
+
+
 def test_order_says_which_tasks_an_experience_holds():
     mixed = Experience(X[:3], Y[:3], np.array([0, 1, 0]), np.ones((3, 2), bool), np.arange(3))
     stream = Stream(parts(experiences=(experience([0], 1), mixed)), card=None)

@@ -3,6 +3,7 @@
 Names are imported when they are first used, so that ``mlstream --help`` starts at once.
 """
 
+import logging
 import sys
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from mlstream._support.version import __version__ as __version__
 
 # First: another thread may already import a module of this package.
 sys.meta_path.append(_OldNames(_MOVED))
+# Silent, unless the program that uses the package shows what is logged.
+logging.getLogger("mlstream").addHandler(logging.NullHandler())
 
 if TYPE_CHECKING:
     from mlstream.campaign.campaign import run_campaign as run_campaign

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,8 +19,9 @@ from mlstream.evaluation.run import RowProgress
 from mlstream.evaluation.settings import CampaignOptions, Objective, SelectionMethod, Settings
 from mlstream.publishing.named_streams import StreamLike, as_stream
 from mlstream.publishing.presets import warn_of_other_data
-from mlstream.records.run_result import RunResult, Runs
+from mlstream.records.run_result import RunResult, Runs, total_cost
 
+_LOG = logging.getLogger("mlstream")
 _POLL_INTERVAL_S = 0.5
 
 # Others run threads, or hang when a process dies.
@@ -43,6 +45,19 @@ class CampaignProgress(NamedTuple):
     split_seed: int | None = None  # Seed of the split of rows, where it is repeated.
     worker: str = ""  # Machine and process of the run; empty for this process.
     cpu: RunCpu | None = None  # Of a run that has ended now; None if its process died, and for other events.
+
+    @property
+    def run(self) -> str:
+        """The run, in words."""
+        repeated = (("order", self.order_seed), ("split", self.split_seed))
+        others = "".join(f", {what} {number}" for what, number in repeated if number is not None)
+        return f"{self.strategy} on {self.stream}, seed {self.seed}{others}"
+
+    @property
+    def ending(self) -> str:
+        """The end of the run, in a line."""
+        outcome = "recorded earlier" if self.state == "kept" else self.state
+        return f"[{self.n_runs_ended}/{self.n_runs}] {self.run}: {outcome}"
 
 
 def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
@@ -181,6 +196,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         remove_progress(job.progress_path)
     repeated = {job.stream_key: job for job in jobs}.values()
     prepare_folder(folder, [stream.card for stream in streams] + [job.stream.card for job in repeated], config)
+    counts = len(jobs), folder, len(jobs) - len(waiting)
+    _LOG.info("Campaign of %d runs in %s; recorded earlier, and skipped: %d", *counts)
     notifier = _Notifier(progress, n_runs=len(jobs))
     for record in records.values():
         notifier.notify_end(record, "kept")
@@ -202,6 +219,18 @@ def _run_elsewhere(jobs: Sequence[Job], options: CampaignOptions, backend: str) 
     return run_in_processes(jobs, options.n_jobs, backend)
 
 
+def _describe_end(record: RunResult) -> str:
+    """Describe for the log what a run took, why it failed, and what was chosen for it."""
+    wall_time_s = total_cost(record, "wall_time_s")
+    parts = [] if wall_time_s is None else [f"{wall_time_s:.2f} s in the learner's calls"]
+    if record.selection is not None:
+        chosen = record.selection.trials[record.selection.chosen].parameters
+        parts.append(f"chosen of {len(record.selection.trials)} configurations: {dict(chosen)}")
+    if record.error:
+        parts.append(record.error.strip().rpartition("\n")[2])
+    return "".join(f"; {part}" for part in parts)
+
+
 class _Notifier:
     """Counts runs, and calls a function with every event."""
 
@@ -219,12 +248,13 @@ class _Notifier:
     def notify_end(self, record: RunResult, state: State, cpu: RunCpu | None = None) -> None:
         """Notify that a run has ended, now or earlier."""
         self._n_ended += 1
-        if self._callback is None:
-            return
         n_rows = sum(record.experience_sizes)
         run, others = (record.stream, record.strategy, record.seed), (record.order_seed, record.split_seed)
         counts = (n_rows, n_rows, self._n_ended, self._n_runs)
-        self._callback(CampaignProgress(*run, state, *counts, *others, cpu=cpu))
+        event = CampaignProgress(*run, state, *counts, *others, cpu=cpu)
+        _LOG.info("%s%s", event.ending, _describe_end(record))
+        if self._callback is not None:
+            self._callback(event)
 
     @contextmanager
     def watching(self, jobs: Sequence[Job]) -> Iterator[None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,6 +36,8 @@ from mlstream.streams.stream import Stream
 
 # Fields that are equal if a record is that of the requested detection.
 _IDENTITY = ("stream_sha256", "parameters", "detector_class", "label_space", "settings", "drifts")
+
+_LOG = logging.getLogger("mlstream")
 
 Item = TypeVar("Item")
 # Called with each detection as soon as it is there, whether it was recorded earlier, and the numbers done and in all.
@@ -274,5 +277,8 @@ class _Counter:
         """Count detections that are there, now or from earlier."""
         for one in detections:
             self._n_done += 1
+            place, outcome = (self._n_done, self._n_in_all), "recorded earlier" if were_kept else one.status
+            names = one.detector, one.learner, one.stream, one.seed
+            _LOG.info("[%d/%d] %s on %s on %s, seed %d: %s", *place, *names, outcome)
             if self._progress is not None:
                 self._progress(one, were_kept, self._n_done, self._n_in_all)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 import traceback
@@ -29,6 +30,8 @@ from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_result import PhaseResources, Resources, sum_known, to_score
 from mlstream.records.selection_record import Selection, Trial
 from mlstream.streams.stream import Stream
+
+_LOG = logging.getLogger("mlstream")
 
 Configuration = dict[str, Any]
 Grid = Mapping[str, Sequence[object]]
@@ -167,6 +170,8 @@ def choose(
             if is_late
             else _try(search, configuration, stream, seed, settings, criterion, deadline)
         )
+        tried = len(trials), len(drawn), stream.card.name, dict(configuration), trials[-1].status, criterion.score
+        _LOG.debug("Configuration %d of %d on %s, %s: %s, %s %s", *tried, _score(trials[-1]))
     return _select(trials, _best(trials), criterion)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import math
 import platform
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,6 +42,8 @@ from mlstream.streams.label_sets import (
 from mlstream.streams.label_values import unknown_share
 from mlstream.streams.stream import Dataset, Experience, Features, Indicator, Stream, StreamParts
 
+_LOG = logging.getLogger("mlstream")
+
 # What can change the bits of a generated stream.
 _VERSIONED = ("numpy", "scipy", "scikit-learn")
 
@@ -70,7 +73,7 @@ def describe_stream(
     """
     # A dropped label is on the card among the drops only; it is nobody's parent any more.
     kept = set(dataset.label_names)
-    return StreamCard(
+    card = StreamCard(
         name=name,
         description=description,
         source=_describe_source(dataset),
@@ -83,6 +86,18 @@ def describe_stream(
         drops=list(drops),
         **measure(parts, shared_rows=scenario.shared_rows)._asdict(),
     )
+    for drop in drops:
+        _LOG.info("Left out of %r: %d %s, %s", name, drop.count, drop.what, drop.reason)
+    return _log_made(card)
+
+
+def _log_made(card: StreamCard) -> StreamCard:
+    n_rows, made_by = sum(visit.n_samples for visit in card.experiences), card.generator
+    counts = len(card.experiences), len(card.tasks), n_rows
+    _LOG.info(
+        "Made %r by %s, seed %s: %d experiences of %d tasks, %d rows", card.name, made_by.name, made_by.seed, *counts
+    )
+    return card
 
 
 @cache
@@ -122,7 +137,7 @@ def describe_again(
     changes: dict[str, Any] = {"name": name, "description": description, "generator": generator, "files": []}
     changes["terms"] = change_terms(card.terms, {"title": "", "published": ""})
     measures = measure(parts, shared_rows=card.scenario.shared_rows)
-    return card.model_copy(update=changes | measures._asdict())
+    return _log_made(card.model_copy(update=changes | measures._asdict()))
 
 
 def hash_data(parts: StreamParts | Stream) -> str:

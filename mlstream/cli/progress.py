@@ -34,7 +34,7 @@ def campaign_progress() -> Iterator[Callable[[CampaignProgress], None]]:
     """Show the progress of a campaign: bars on a terminal, one line per run elsewhere."""
     console = Console(highlight=False)
     if not console.is_terminal:
-        yield _print_when_ended
+        yield lambda event: print_line(event.ending) if event.state != "running" else None
         return
     bar = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     columns = (*bar, _Speed(), TimeRemainingColumn(), TextColumn("{task.fields[worker]}", markup=False))
@@ -146,7 +146,7 @@ class _Bars:
 
     def __call__(self, event: CampaignProgress) -> None:
         self._bars.update(self._runs, completed=event.n_runs_ended, total=event.n_runs)
-        run = _name(event)
+        run = event.run
         if event.state == "running":
             # Progress of other processes is read late: sometimes after their run has ended.
             if run not in self._rows and run not in self._ended:
@@ -157,20 +157,4 @@ class _Bars:
         self._ended.add(run)
         if run in self._rows:
             self._bars.remove_task(self._rows.pop(run))
-        self._bars.console.print(_ending(event), soft_wrap=True, markup=False)
-
-
-def _print_when_ended(event: CampaignProgress) -> None:
-    if event.state != "running":
-        print_line(_ending(event))
-
-
-def _ending(event: CampaignProgress) -> str:
-    outcome = "recorded earlier" if event.state == "kept" else event.state
-    return f"[{event.n_runs_ended}/{event.n_runs}] {_name(event)}: {outcome}"
-
-
-def _name(event: CampaignProgress) -> str:
-    repeated = (("order", event.order_seed), ("split", event.split_seed))
-    others = "".join(f", {what} {number}" for what, number in repeated if number is not None)
-    return f"{event.strategy} on {event.stream}, seed {event.seed}{others}"
+        self._bars.console.print(event.ending, soft_wrap=True, markup=False)

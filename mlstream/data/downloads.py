@@ -7,6 +7,7 @@ its own beside that place, so that a connection that was cut is taken up where i
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from pathlib import Path
 from mlstream._support.content import FormatError, read_unpacked
 from mlstream.data.registry import DataFile, DatasetEntry, Download, Progress, find_entry
 
+_LOG = logging.getLogger("mlstream")
 _OFFLINE = "MLSTREAM_OFFLINE"
 _TIMEOUT_S = 30.0
 
@@ -87,6 +89,7 @@ def _download(
         raise FileNotFoundError(entry.missing())
     failures = []
     for source in file.downloads:
+        _LOG.info("Downloading %s from %s", file.name, source.url)
         try:
             return retrieve(source, entry.cache, progress=progress, timeout_s=timeout_s)
         except (OSError, ValueError) as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -38,6 +40,8 @@ from mlstream.evaluation.summary import (
 from mlstream.publishing.named_streams import StreamLike, as_stream
 from mlstream.records.run_result import References, Resources, RunResult, Score, sum_known, to_score
 from mlstream.streams.stream import Stream
+
+_LOG = logging.getLogger("mlstream")
 
 
 class UndefinedCellsWarning(UserWarning):
@@ -217,6 +221,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     require_probabilities(estimator, decision)
     with cpu_part("records"):
         description = describe_run(estimator, stream, seed, settings)
+    began_s, run_of = time.perf_counter(), (type(estimator).__name__, stream.card.name, seed)
+    _LOG.info("Evaluating %s on %s, seed %d: %d rows in %d experiences", *run_of, stream.n_samples, len(stream))
     warned = collapsed_warnings(type(estimator).__name__)
     with cpu_part("scores"), ResourceMeter(energy, cpu_power_w) as meter, warned as counts:
         learner = adapt_to_stream(copy, stream, meter, settings)
@@ -226,6 +232,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         bounds = reference_scores(estimator, stream, seed, settings) if references and run.is_complete else None
     description |= {"warm_up_rows": learner.first_rows.n_together, "warnings": counts}
     result = _record(description, stream, run, resources, bounds)
+    _LOG.info("Evaluated %s on %s, seed %d: %s in %.1f s", *run_of, result.status, time.perf_counter() - began_s)
     _warn_of_undefined_cells(result)
     return result
 

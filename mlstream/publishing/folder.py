@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import warnings
@@ -39,6 +40,8 @@ from mlstream.publishing.source_tables import find_table, require_own_table, wit
 from mlstream.streams.card_model import FileCard, StreamCard, card_schema, load_card
 from mlstream.streams.stream import Stream
 from mlstream.streams.tables.mulan import format_labels
+
+_LOG = logging.getLogger("mlstream")
 
 NPZ = "stream.npz"
 ARFF = "stream.arff"
@@ -137,6 +140,7 @@ def publish(
         if force:
             # Something may have been put there meanwhile.
             _require_replaceable(folder)
+    _LOG.info("Published %s in %s, read again and compared", stream.card.name, folder)
     # A licence that is stated in this call has been looked at.
     doubt = "" if "licence" in terms else describe_doubt(stated_terms(stream.card).licence)
     for advice in filter(None, (describe_missing(stream.card), describe_missing_about(stream.card), doubt)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import logging
 import os
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -27,6 +28,8 @@ from mlstream.reporting.figures import write_figures
 from mlstream.reporting.page import describe
 from mlstream.reporting.tables import format_score, scores_csv
 from mlstream.streams.card_model import StreamCard
+
+_LOG = logging.getLogger("mlstream")
 
 
 def report(
@@ -85,6 +88,7 @@ def report(
         deque(write_tables(page.parent / "tables", streams, compare_all(streams), detections), maxlen=0)
     if figures:
         deque(write_figures(page.parent / "figures", streams, compare_all(streams), detections), maxlen=0)
+    _LOG.info("Wrote %s about %d runs and %d detections", page, len(runs), len(detections))
     return page
 
 

@@ -18,7 +18,8 @@ from mlstream.challenge.organiser import is_organiser
 from mlstream.challenge.replies import Reservation
 
 _KEY_BYTES = 32
-_LOG = logging.getLogger(__name__)
+# What uvicorn prints itself goes there.
+_LOG = logging.getLogger("uvicorn.error")
 
 
 class Host:

@@ -21,6 +21,7 @@ from mlstream.cli.completion import complete_streams, complete_tables
 
 if TYPE_CHECKING:
     from mlstream.generators.schedule.visit_plan import OrderName
+    from mlstream.streams.card_model import StreamCard
     from mlstream.streams.stream import Stream
 
 # Of a JSON file: more than the names of a million labels.
@@ -65,6 +66,7 @@ OutputFile = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs, in place of text.")]
 
 
 def with_parameters(added: Sequence[Parameter]) -> Callable[[Command], Command]:
@@ -88,17 +90,35 @@ def open_stream(name: str, folder: Path = Path()) -> Stream:
     return open_named(name, folder)
 
 
-def save_new(stream: Stream, path: Path) -> None:
-    """Save a new stream, and print where."""
+def card_document(card: StreamCard) -> dict[str, object]:
+    """Describe a stream for programs: its size, and its card."""
+    return {
+        "name": card.name,
+        "n_experiences": len(card.experiences),
+        "n_tasks": len(card.tasks),
+        "n_samples": sum(visit.n_samples for visit in card.experiences),
+        "n_features": len(card.feature_names),
+        "n_labels": len(card.label_names),
+        "card": card,
+    }
+
+
+def save_new(stream: Stream, path: Path, text: str, *, as_json: bool) -> None:
+    """Save a new stream, and print that, or a document that describes it."""
     mlstream.save(stream, path)
-    console.print_line(f"Wrote {path}: {stream!r}")
+    document = {"files": _files_of(path)} | card_document(stream.card)
+    console.print_outcome(f"Wrote {path}{text}", document, as_json=as_json)
 
 
 def require_output(path: Path, force: bool, source: str | Path | None = None) -> None:
     """Raise an error, before any work, if a file cannot be written, exists without --force, or is the source itself."""
+    require_new(_files_of(path), force, source)
+
+
+def _files_of(path: Path) -> tuple[Path, ...]:
     from mlstream.formats.io import files_of
 
-    require_new(files_of(path), force, source)
+    return files_of(path)
 
 
 def require_new(paths: Sequence[Path], force: bool, source: str | Path | None = None) -> None:

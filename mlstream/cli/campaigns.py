@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.table import Table
 
@@ -23,8 +23,9 @@ from mlstream.cli.options import OPTIONS
 from mlstream.cli.progress import campaign_progress, detection_progress
 from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
 from mlstream.publishing.named_streams import open_named
-from mlstream.records.detection_record import Detection, require_detected
+from mlstream.records.detection_record import Detection, detection_path_of, load_detections, require_detected
 from mlstream.records.frugality import FRUGALITIES
+from mlstream.records.run_record import has_runs, load_runs, path_of, require_success
 from mlstream.records.run_result import RunResult, total_cost
 from mlstream.reporting.methods_text import decisions_text
 from mlstream.reporting.report import report
@@ -51,6 +52,64 @@ _MEANINGS = {
     "the rest": "between these, within runs",
 }
 
+# What programs are told of runs and detections; the records hold the rest.
+_OF_BOTH = ("stream", "seed", "status", "parameters", "scores", "undefined", "error")
+_OF_RUNS = ("strategy", "order_seed", "split_seed", "tuning")
+_OF_DETECTIONS = ("learner", "detector", "detector_parameters", "error_rate", "drifts", "alarms")
+
+
+class Outcome(NamedTuple):
+    """Runs and detections of a folder, and the page about them."""
+
+    folder: Path
+    runs: Sequence[RunResult] = ()
+    detections: Sequence[Detection] = ()
+    page: Path | None = None
+
+    def show(self) -> None:
+        """Print tables, and where the page is."""
+        if self.runs:
+            with cpu_part("reports"):
+                show_results(self.runs)
+        if self.detections:
+            show_detections(self.detections)
+        if self.page is not None:
+            print_line(f"Wrote {self.page}")
+
+    def describe(self, ended: Sequence[CampaignProgress] | None = None) -> dict[str, object]:
+        """Describe all for programs; `ended`, if it is known, tells which runs were recorded earlier."""
+        kept = {
+            (event.stream, event.strategy, event.seed, event.order_seed, event.split_seed)
+            for event in ended or ()
+            if event.state == "kept"
+        }
+        runs = []
+        for run in self.runs:
+            costs = {name: total_cost(run, name) for name in ("wall_time_s", "energy_kwh")}
+            runs.append(_pick(run, _OF_RUNS) | costs | {"record": path_of(run, self.folder)})
+            if ended is not None:
+                runs[-1]["recorded_earlier"] = (run.stream, run.strategy, *run.repetition) in kept
+        detections = [
+            _pick(found, _OF_DETECTIONS) | {"record": detection_path_of(found, self.folder)}
+            for found in self.detections
+        ]
+        return {"folder": self.folder, "page": self.page, "runs": runs, "detections": detections}
+
+    def require_success(self) -> None:
+        """Raise a RuntimeError if a run or a detection failed."""
+        require_success(self.runs, self.folder)
+        require_detected(self.detections, self.folder)
+
+
+def load_outcome(folder: Path, page: Path) -> Outcome:
+    """Read all runs and detections of a folder, about which there is a page."""
+    return Outcome(folder, load_runs(folder) if has_runs(folder) else [], load_detections(folder), page)
+
+
+def _pick(record: RunResult | Detection, names: Sequence[str]) -> dict[str, object]:
+    return {name: getattr(record, name) for name in (*_OF_BOTH, *names)}
+
+
 # Where and how a campaign file is run depends on the machine; its rule of decisions is what two campaigns compare.
 _FOR_FILES = ("n_jobs", "dask", "decision")
 
@@ -64,7 +123,7 @@ def run_and_show(
     ended: list[CampaignProgress],
     **options: Any,
 ) -> list[RunResult]:
-    """Run a campaign, show its progress and its scores, and append the runs that have ended to `ended`."""
+    """Run a campaign, show its progress, and append the runs that have ended to `ended`."""
     last: list[CampaignProgress] = []
     try:
         with nullcontext() if quiet else campaign_progress() as show:
@@ -81,16 +140,13 @@ def run_and_show(
         n_ended, n_runs = (last[0].n_runs_ended, last[0].n_runs) if last else (0, "the")
         recorded = f"{n_ended} of {n_runs} runs recorded in {folder}; the same command goes on."
         raise InterruptionError(recorded) from None
-    if not quiet:
-        with cpu_part("reports"):
-            show_results(results)
     return results
 
 
 def detect_and_show(
     detectors: Any, streams: Sequence[Stream], learners: Any, folder: Path, *, quiet: bool, **options: Any
 ) -> list[Detection]:
-    """Run a campaign of detections, and print a line for each."""
+    """Run a campaign of detections, and show its progress."""
     last: list[tuple[int, int]] = []
     try:
         with nullcontext() if quiet else detection_progress() as show:
@@ -105,8 +161,6 @@ def detect_and_show(
         n_done, n_in_all = last[0] if last else (0, "the")
         recorded = f"{n_done} of {n_in_all} detections recorded in {folder}; the same command goes on."
         raise InterruptionError(recorded) from None
-    if not quiet:
-        show_detections(found)
     return found
 
 
@@ -117,15 +171,15 @@ def run_file(
     *,
     quiet: bool,
     ended: list[CampaignProgress],
-) -> tuple[list[RunResult], Path]:
+) -> Outcome:
     """Run a campaign file with the options that were typed beside it, and write its report."""
     changed = {name: value for name, value in typed.items() if name in _FOR_FILES}
-    refused = [name for name in typed if name not in {"sources", "output", "quiet", "times", *_FOR_FILES}]
+    refused = [name for name in typed if name not in {"sources", "output", "quiet", "times", "as_json", *_FOR_FILES}]
     if refused:
         flags = [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in refused]
         raise ValueError(
-            f"{path} must hold every other option: only --output, --jobs, --dask, --decision, --quiet and --times may "
-            f"be combined with a campaign file. Got {', '.join(flags)}."
+            f"{path} must hold every other option: only --output, --jobs, --dask, --decision, --quiet, --times and "
+            f"--json may be combined with a campaign file. Got {', '.join(flags)}."
         )
     # Classes may lie beside the campaign file.
     sys.path.insert(0, str(path.resolve().parent))
@@ -135,24 +189,21 @@ def run_file(
         raise ValueError(f"{path} must name the directory of the records, or --output must. Got neither.")
     require_folder(folder, f"{path}: directory")
     if isinstance(config, DetectionConfig):
-        _detect_file(path, config, folder, changed | {name: True for name in typed if name == "times"}, quiet=quiet)
-        return [], folder
+        changed |= {name: True for name in typed if name == "times"}
+        return _detect_file(path, config, folder, changed, quiet=quiet)
     with _errors_in(path), cpu_part("streams"):
         learners, streams = config.learners(), [open_named(name, path.parent) for name in config.streams]
     text = _as_run(path, config, changed)
     results = run_and_show(learners, streams, folder, quiet=quiet, ended=ended, config=text, **config.options | changed)
     with cpu_part("reports"):
-        page = report(folder)
-    if not quiet:
-        print_line(f"Wrote {page}")
-    return results, folder
+        return Outcome(folder, results, page=report(folder))
 
 
-def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dict[str, Any], *, quiet: bool) -> None:
+def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dict[str, Any], *, quiet: bool) -> Outcome:
     """Run a campaign file of the kind "detect", and write its report."""
     if refused := [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in changed if name != "n_jobs"]:
         raise ValueError(
-            f"{path} is of the kind 'detect': only --output, --jobs and --quiet may be combined with it. "
+            f"{path} is of the kind 'detect': only --output, --jobs, --quiet and --json may be combined with it. "
             f"Got {', '.join(refused)}."
         )
     with _errors_in(path):
@@ -160,10 +211,7 @@ def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dic
         streams = [open_named(name, path.parent) for name in config.streams]
     options = config.options | changed | {"config": read_toml_text(path)}
     found = detect_and_show(detectors, streams, learners, folder, quiet=quiet, **options)
-    page = report(folder)
-    if not quiet:
-        print_line(f"Wrote {page}")
-    require_detected(found, folder)
+    return Outcome(folder, detections=found, page=report(folder))
 
 
 def _as_run(path: Path, config: CampaignConfig, changed: dict[str, Any]) -> str:
@@ -233,7 +281,7 @@ def show_times(ended: Sequence[CampaignProgress], ledger: CpuLedger, wall_time_s
     runs = [(event, event.cpu) for event in ended if event.cpu is not None]
     print_line("\nCPU seconds of learners' calls + what the campaign adds within the run:")
     wide_console().print(_run_table(runs))
-    spent = add_up((cpu for _, cpu in runs), read_ledger(ledger))
+    spent = sum_parts(ended, ledger)
     own, whole = spent.pop(LEARNERS, 0.0), sum(spent.values())
     print_line(f"\nCPU time: {own + whole:.1f} s in {wall_time_s:.1f} s. Learners' calls took {own:.1f} s.")
     table = Table("the campaign adds", "s", "of learners' calls", "what", box=None)
@@ -244,6 +292,11 @@ def show_times(ended: Sequence[CampaignProgress], ledger: CpuLedger, wall_time_s
     n_kept = sum(event.state == "kept" for event in ended)
     if n_kept:
         print_line(f"{n_kept} of {len(ended)} runs were recorded earlier, and are not counted.")
+
+
+def sum_parts(ended: Sequence[CampaignProgress], ledger: CpuLedger) -> dict[str, float]:
+    """Return where the CPU time of a campaign went, in s by part, `LEARNERS` among them."""
+    return add_up((event.cpu for event in ended if event.cpu is not None), read_ledger(ledger))
 
 
 def _run_table(runs: Sequence[tuple[CampaignProgress, RunCpu]]) -> Table:

@@ -5,11 +5,16 @@ Rich is imported when something is printed, so that every command can import thi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from itertools import accumulate, groupby
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,6 +43,46 @@ def announce(what: str) -> None:
 def print_line(message: str) -> None:
     """Print a line."""
     _console(soft_wrap=True, markup=False).print(message)
+
+
+def print_json(document: object) -> None:
+    """Print a document of models, data classes, arrays and plain values as JSON; what is not finite is null."""
+    from pydantic_core import to_json
+
+    # As bytes: JSON is UTF-8 wherever it is printed.
+    typer.echo(to_json(document, indent=1, inf_nan_mode="null", fallback=_to_plain))
+
+
+def _to_plain(value: object) -> object:
+    # Arrays and numbers of NumPy have a list; whatever else a parameter may be has not.
+    as_list = getattr(value, "tolist", None)
+    return repr(value) if as_list is None else as_list()
+
+
+def print_outcome(line: str, document: object, *, as_json: bool) -> None:
+    """Print what a command did: a line, or a document for programs."""
+    if as_json:
+        print_json(document)
+    else:
+        print_line(line)
+
+
+@contextmanager
+def keep_for_json(as_json: bool) -> Iterator[None]:
+    """Send all that is printed in the block to standard error, if the command prints JSON at its end."""
+    if not as_json:
+        yield
+        return
+    sys.stdout.flush()
+    # Processes that are started in the block, and libraries in C, print to what has this number.
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def show_lines(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

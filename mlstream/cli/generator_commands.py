@@ -19,6 +19,7 @@ import mlstream
 from mlstream import generators
 from mlstream.cli import console
 from mlstream.cli.arguments import (
+    AsJson,
     Force,
     OutputFile,
     Seed,
@@ -115,7 +116,10 @@ class GeneratorCommand:
             with named_options({name: _typed_name(one) for name, one in parameters.items()}):
                 stream = generator(*inputs, **options)
             # Where the generator takes a name, its card holds it already.
-            save_new(mlstream.with_terms(stream, **_without(stated, parameters)), typed["output"])
+            made = mlstream.with_terms(stream, **_without(stated, parameters))
+            save_new(made, typed["output"], f": {made!r}", as_json=typed["as_json"])
+            if typed["as_json"]:
+                return
             if self.source == "table":
                 console.show_drops(stream.card)
             if typed.get("missing") == "keep":
@@ -128,7 +132,7 @@ class GeneratorCommand:
         required = [option for option in options if option.default is Parameter.empty]
         optional = [option for option in options if option.default is not Parameter.empty]
         reading, terms = [reading_parameters(), term_parameters()] if self.source == "table" else [[], []]
-        signature = [*_INPUTS[self.source], *required, _OUTPUT, *reading, *optional, _FORCE]
+        signature = [*_INPUTS[self.source], *required, _OUTPUT, *reading, *optional, _FORCE, _AS_JSON]
         signature += [option for option in terms if option.name not in parameters]
         command.__signature__ = Signature(  # type: ignore[attr-defined]
             [option.replace(kind=Parameter.KEYWORD_ONLY) for option in signature]
@@ -155,6 +159,7 @@ _INPUTS = {
 }
 _OUTPUT = _parameter("output", OutputFile)
 _FORCE = _parameter("force", Force, False)
+_AS_JSON = _parameter("as_json", AsJson, False)
 
 
 def _without(items: Mapping[str, Value], others: Collection[str]) -> dict[str, Value]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,9 +12,23 @@ import estimators
 import mlstream
 from estimators.detectors import DETECTORS, make_detector
 from mlstream.cli import console
-from mlstream.cli.arguments import Force, StreamPath, open_stream, parse_file, require_folder, require_output
+from mlstream.cli.arguments import (
+    AsJson,
+    Force,
+    StreamPath,
+    card_document,
+    open_stream,
+    parse_file,
+    require_folder,
+    require_output,
+    save_new,
+)
 from mlstream.cli.completion import complete_strategy, complete_tables
 from mlstream.publishing.presets import PRESETS
+
+if TYPE_CHECKING:
+    from mlstream.diagnosis.diagnosis import Diagnosis
+    from mlstream.streams.stream import Stream
 
 MinRows = Annotated[int | None, typer.Option("--min-rows", min=0, help="Least number of rows.")]
 MaxRows = Annotated[int | None, typer.Option("--max-rows", min=0, help="Largest number of rows.")]
@@ -29,31 +43,52 @@ def strategies(
     name: Annotated[
         str | None, typer.Argument(help="Show the parameters of this strategy.", autocompletion=complete_strategy)
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """List the strategies that have a name, or the parameters of one and the values that a search tries."""
+    summaries = {key: strategy.summary for key, strategy in estimators.STRATEGIES.items()}
     if name is None:
-        console.show_lines(
-            ("strategy", "what it is"), [(key, one.summary) for key, one in estimators.STRATEGIES.items()]
-        )
+        if as_json:
+            console.print_json([{"name": key, "summary": summary} for key, summary in summaries.items()])
+        else:
+            console.show_lines(("strategy", "what it is"), summaries.items())
         return
     grids = estimators.grid(name)
-    console.print_line(f"{name}: {estimators.STRATEGIES[name].summary}")
+    if as_json:
+        console.print_json({"name": name, "summary": summaries[name], "grids": grids})
+        return
+    console.print_line(f"{name}: {summaries[name]}")
     rows = [(parameter, ", ".join(map(repr, values))) for one in grids for parameter, values in one.items()]
     if rows:
         console.show_lines(("parameter", "values that a search tries (--tune)"), rows)
 
 
-def detectors() -> None:
+def detectors(as_json: AsJson = False) -> None:
     """List the drift detectors that have a name, with their parameters and defaults."""
-    rows = []
-    for name, summary in DETECTORS.items():
-        parameters = make_detector(name).get_params(deep=False)
-        rows.append((name, summary, ", ".join(f"{key}={value!r}" for key, value in parameters.items())))
+    found = [(name, summary, make_detector(name).get_params(deep=False)) for name, summary in DETECTORS.items()]
+    if as_json:
+        keys = ("name", "summary", "parameters")
+        console.print_json([dict(zip(keys, detector, strict=True)) for detector in found])
+        return
+    rows = [
+        (name, summary, ", ".join(f"{key}={value!r}" for key, value in parameters.items()))
+        for name, summary, parameters in found
+    ]
     console.show_lines(("detector", "signals a drift where", "parameters"), rows)
 
 
-def streams() -> None:
+def streams(as_json: AsJson = False) -> None:
     """List the streams that have a name, to use instead of a path."""
+    if as_json:
+        sizes = ("n_features", "n_labels", "n_tasks", "n_experiences")
+        console.print_json(
+            [
+                {"name": name, "summary": preset.summary, "n_samples": preset.n_rows}
+                | {size: getattr(preset, size) for size in sizes}
+                for name, preset in PRESETS.items()
+            ]
+        )
+        return
     columns = ("stream", "rows", "features", "labels", "tasks", "visits", "what it is")
     rows = [
         (
@@ -74,21 +109,40 @@ def inspect(
         typer.Option("--full", help="Also measure distances between tasks, and find duplicates and unlearnt labels."),
     ] = False,
     pictures: Annotated[Path | None, typer.Option(help="Folder to draw into: PNG and SVG, replaced if there.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Show a stream: tasks, signatures, schedule, drops, origin."""
     if pictures is not None:
         require_folder(pictures, "--pictures")
     opened = open_stream(stream)
-    console.show_card(opened.card)
-    if not full and pictures is None:
+    if not as_json:
+        console.show_card(opened.card)
+    diagnosis = mlstream.diagnose(opened) if full or pictures is not None else None
+    drawn = _draw(opened, diagnosis, pictures) if diagnosis is not None and pictures is not None else ()
+    shown = diagnosis if full else None
+    if as_json:
+        console.print_json(card_document(opened.card) | _describe_measured(shown, drawn))
         return
-    diagnosis = mlstream.diagnose(opened)
-    if full:
-        console.show_diagnosis(diagnosis)
-    if pictures is not None:
-        from mlstream.diagnosis.figures import draw_pictures
+    if shown is not None:
+        console.show_diagnosis(shown)
+    if drawn:
+        console.print_line(f"Drew {', '.join(map(str, drawn))}")
 
-        console.print_line(f"Drew {', '.join(str(path) for path in draw_pictures(opened, diagnosis, pictures))}")
+
+def _draw(stream: Stream, diagnosis: Diagnosis, folder: Path) -> tuple[Path, ...]:
+    from mlstream.diagnosis.figures import draw_pictures
+
+    return draw_pictures(stream, diagnosis, folder)
+
+
+def _describe_measured(diagnosis: Diagnosis | None, drawn: tuple[Path, ...]) -> dict[str, object]:
+    """Describe what was measured and drawn for programs, without the numbers of pairs of labels."""
+    found: dict[str, object] = {"pictures": drawn} if drawn else {}
+    if diagnosis is not None:
+        found["diagnosis"] = asdict(
+            diagnosis, dict_factory=lambda pairs: {name: value for name, value in pairs if name != "co_occurrence"}
+        )
+    return found
 
 
 def convert(
@@ -100,12 +154,12 @@ def convert(
         ),
     ],
     force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write a stream in another format."""
     _require_own_card(output, Path(stream))
     require_output(output, force)
-    mlstream.save(open_stream(stream), output)
-    console.print_line(f"Wrote {output}")
+    save_new(open_stream(stream), output, "", as_json=as_json)
 
 
 def _require_own_card(output: Path, source: Path) -> None:
@@ -120,10 +174,12 @@ def _require_own_card(output: Path, source: Path) -> None:
 
 
 @datasets.callback(invoke_without_command=True)
-def list_if_alone(context: typer.Context) -> None:
+def list_if_alone(context: typer.Context, as_json: AsJson = False) -> None:
     """List the tables if no command is given."""
     if context.invoked_subcommand is None:
-        list_tables()
+        list_tables(as_json=as_json)
+    elif as_json:
+        raise ValueError(f"--json must come after {context.invoked_subcommand}. Got it before.")
 
 
 @datasets.command("list")
@@ -138,7 +194,7 @@ def list_tables(
     max_labels: MaxLabels = None,
     local: Annotated[bool, typer.Option("--local", help="Only tables that are on this machine.")] = False,
     parts: Annotated[bool, typer.Option("--parts", help="Also training and test parts of tables.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the tables that have a name, and where each is or how to get it.
 
@@ -153,7 +209,7 @@ def list_tables(
     }
     found = Selection(text=text, sizes=sizes, only_local=local, with_parts=parts).find()
     if as_json:
-        typer.echo(json.dumps([describe_dataset(entry, paths) for entry, paths in found], indent=1, ensure_ascii=False))
+        console.print_json([describe_dataset(entry, paths) for entry, paths in found])
     else:
         console.show_datasets(found)
 
@@ -169,6 +225,7 @@ def fetch(
             "--offline/--online", help="Open no connection; the default is that of the variable MLSTREAM_OFFLINE."
         ),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Download tables that are not on this machine.
 
@@ -177,7 +234,11 @@ def fetch(
     """
     from mlstream.cli.progress import download_progress
 
+    files = {}
     with download_progress() as progress:
         for name in names:
-            paths = mlstream.fetch_dataset(name, offline=offline, progress=progress)
-            console.print_line(f"{name}: {', '.join(map(str, paths))}")
+            files[name] = mlstream.fetch_dataset(name, offline=offline, progress=progress)
+            if not as_json:
+                console.print_line(f"{name}: {', '.join(map(str, files[name]))}")
+    if as_json:
+        console.print_json(files)

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import mlstream
 from mlstream.cli import console
 from mlstream.cli.arguments import (
+    AsJson,
     Force,
     OutputFile,
     StreamPath,
+    card_document,
     file_option,
     named_options,
     open_stream,
     parse_file,
     require_folder,
     require_output,
+    save_new,
     with_parameters,
 )
 from mlstream.cli.terms import FLAGS, read_terms, term_parameters
+
+if TYPE_CHECKING:
+    from mlstream.streams.card_model import StreamCard
 
 
 def _show_template(asked: bool) -> None:
@@ -59,6 +65,7 @@ def publish(
             help="Print a file for --about in which every key is explained, and publish nothing.",
         ),
     ] = False,
+    as_json: AsJson = False,
     **terms: Any,
 ) -> None:
     """Write a folder that others can use: NPZ, Parquet, ARFF, card in all forms, citation, hashes.
@@ -69,7 +76,15 @@ def publish(
     with named_options(FLAGS):
         stated = read_terms(terms)
     mlstream.publish(open_stream(stream), folder, arff=arff, force=force, **stated)
-    console.print_line(f"Published {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
+    files = sorted(folder.iterdir())
+    document = {"folder": folder, "files": files} | card_document(_load_card(folder))
+    console.print_outcome(f"Published {folder}: {', '.join(path.name for path in files)}", document, as_json=as_json)
+
+
+def _load_card(folder: Path) -> StreamCard:
+    from mlstream.publishing.folder import CARD
+
+    return mlstream.load_card(folder / CARD)
 
 
 def upload(
@@ -79,14 +94,14 @@ def upload(
     public: Annotated[
         bool, typer.Option("--public", help="Make a new repository public; it is private by default.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Upload a published folder to a hub of data sets, in one commit (needs the extra `hub`).
 
     Permission to write comes from `hf auth login` or the variable HF_TOKEN.
     """
-    console.print_line(
-        f"Uploaded {folder}: {mlstream.upload(folder, repository, endpoint=endpoint, private=not public)}"
-    )
+    address = mlstream.upload(folder, repository, endpoint=endpoint, private=not public)
+    console.print_outcome(f"Uploaded {folder}: {address}", {"folder": folder, "address": address}, as_json=as_json)
 
 
 def verify(
@@ -99,6 +114,7 @@ def verify(
             "if it would refuse the folder. May be repeated.",
         ),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Read a published folder again, and compare everything with its card and hashes.
 
@@ -110,11 +126,14 @@ def verify(
 
     require_hubs(hubs or ())
     card = mlstream.verify(folder)
-    console.print_line(f"{folder} is complete and unchanged.")
-    if hubs and (refused := list_refusals(card, hubs)):
+    refused = list_refusals(card, hubs) if hubs else []
+    advice = [] if refused else [*advise_on_terms(card), *([] if hubs else list_refusals(card))]
+    document = {"folder": folder, "is_unchanged": True, "refused": refused, "advice": advice} | card_document(card)
+    console.print_outcome(f"{folder} is complete and unchanged.", document, as_json=as_json)
+    if refused:
         raise ValueError(f"{folder} must be as its hub demands. {' '.join(refused)}")
-    for advice in (*advise_on_terms(card), *([] if hubs else list_refusals(card))):
-        console.print_line(f"Advice: {advice}")
+    for text in [] if as_json else advice:
+        console.print_line(f"Advice: {text}")
 
 
 def regenerate(
@@ -130,23 +149,25 @@ def regenerate(
         ),
     ] = None,
     force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make a stream again from its card, and the table that it was made from.
 
     The table must be on this machine; its hash is compared with that on the card. `mlstream datasets` lists where each
     registered table is.
     """
-    from mlstream.publishing.folder import CARD
-
     require_output(output, force, table)
-    is_card = card.is_dir() or card.suffix.lower() == ".json"
-    found = mlstream.load_card(card / CARD if card.is_dir() else card) if is_card else open_stream(str(card)).card
-    mlstream.save(mlstream.regenerate(found, table=table), output)
-    console.print_line(f"Wrote {output}: its data have the hash on the card.")
+    if card.is_dir():
+        found = _load_card(card)
+    else:
+        found = mlstream.load_card(card) if card.suffix.lower() == ".json" else open_stream(str(card)).card
+    made = mlstream.regenerate(found, table=table)
+    save_new(made, output, ": its data have the hash on the card.", as_json=as_json)
 
 
 def cards(
     folder: Annotated[Path, typer.Argument(help="Folder to write to.")] = Path("data_cards"),
+    as_json: AsJson = False,
 ) -> None:
     """Write the cards of the streams that this project publishes.
 
@@ -156,5 +177,10 @@ def cards(
 
     require_folder(folder, "FOLDER")
     folder.mkdir(parents=True, exist_ok=True)
+    outcomes = {}
     for name, outcome in write_cards(folder):
-        console.print_line(f"{name}: {outcome}")
+        outcomes[name] = outcome
+        if not as_json:
+            console.print_line(f"{name}: {outcome}")
+    if as_json:
+        console.print_json(outcomes)

@@ -14,14 +14,14 @@ import typer
 import mlstream
 from mlstream._support.files import ends_as_folder
 from mlstream.cli import console
-from mlstream.cli.arguments import file_option, open_stream, require_folder, with_parameters
+from mlstream.cli.arguments import AsJson, file_option, open_stream, require_folder, with_parameters
 from mlstream.cli.completion import complete_detectors, complete_strategies, complete_streams
 from mlstream.cli.options import OF_DETECTIONS, option_parameters, parse_detectors, parse_strategies, read_options
 from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
 
 if TYPE_CHECKING:
     from mlstream.campaign.campaign import CampaignProgress
-    from mlstream.records.run_result import RunResult
+    from mlstream.cli.campaigns import Outcome
 
 Events: TypeAlias = "list[CampaignProgress]"
 
@@ -50,6 +50,7 @@ def warm_up(
             autocompletion=complete_strategies,
         ),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Compile learners for this machine now, so that no first call waits. What is compiled already takes no time."""
     from mlstream.cli.progress import compilation_progress, counted_kernels
@@ -57,12 +58,14 @@ def warm_up(
 
     wanted = names or list(compilable())
     n_kernels, cpu_s = 0, 0.0
-    with compilation_progress(len(wanted)) as show:
+    with console.keep_for_json(as_json), compilation_progress(len(wanted)) as show:
         for one in compile_ahead(wanted):
             show(one)
             n_kernels, cpu_s = n_kernels + one.n_kernels, cpu_s + one.cpu_s
-    console.print_line(
-        f"{counted_kernels(n_kernels)} compiled in {cpu_s:.1f} s of processor time; the others were there."
+    console.print_outcome(
+        f"{counted_kernels(n_kernels)} compiled in {cpu_s:.1f} s of processor time; the others were there.",
+        {"n_kernels": n_kernels, "cpu_time_s": cpu_s},
+        as_json=as_json,
     )
 
 
@@ -97,6 +100,7 @@ def run(
         bool,
         typer.Option("--times", help="Print at the end where CPU time went: into learners' calls, or what else."),
     ] = False,
+    as_json: AsJson = False,
     **options: Any,
 ) -> None:
     """Run learners on streams: test-then-train, transfer matrix, resources. Runs recorded earlier are kept.
@@ -105,37 +109,44 @@ def run(
     keeps it, and the others get -2, -3 and so on added to it; --name of `mlstream generate` makes better names.
 
     A campaign file holds the same options under the names that Python uses; only --output, --jobs, --dask, --decision,
-    --quiet and --times may be combined with one. A campaign file that names a class runs its code: read a file that
-    someone else wrote before you run it.
+    --quiet, --times and --json may be combined with one. A campaign file that names a class runs its code: read a file
+    that someone else wrote before you run it.
     """
     began_s, chosen = time.perf_counter(), read_options(options)
     ended: list[CampaignProgress] = []
     files = [name for name in sources if name.lower().endswith((".toml", ".toml/"))]
-    if files and ends_as_folder(files[0]):
-        raise ValueError(f"A campaign file must be a file, whose name does not end in '/'. Got {files[0]!r} instead.")
-    if files and len(sources) > 1:
-        raise ValueError(f"A campaign file must be the only source. Got {files[0]} among {len(sources)} sources.")
+    if files:
+        _require_one_file(files[0], len(sources))
     if output is not None:
         require_folder(output, "--output")
-    with CpuLedger() as ledger:
+    with console.keep_for_json(as_json), CpuLedger() as ledger:
         if files:
             names = [one.name for one in context.command.params if one.name and _is_typed(context, one.name)]
             typed = {name: chosen.get(name) for name in names}
-            results, folder = _run_file(Path(sources[0]), output, typed, quiet=quiet, ended=ended)
+            outcome = _run_file(Path(sources[0]), output, typed, quiet=quiet, ended=ended)
         else:
-            results, folder = _run_streams(sources, strategies, output, quiet=quiet, ended=ended, **chosen)
-    if times and not quiet:
-        from mlstream.cli.campaigns import show_times
+            outcome = _run_streams(sources, strategies, output, quiet=quiet, ended=ended, **chosen)
+        if not quiet and not as_json:
+            outcome.show()
+    from mlstream.cli.campaigns import show_times, sum_parts
 
+    if as_json:
+        console.print_json(outcome.describe(ended) | {"cpu_time_s": sum_parts(ended, ledger)})
+    elif times and not quiet:
         show_times(ended, ledger, time.perf_counter() - began_s)
-    from mlstream.records.run_record import require_success
+    outcome.require_success()
 
-    require_success(results, folder)
+
+def _require_one_file(file: str, n_sources: int) -> None:
+    if ends_as_folder(file):
+        raise ValueError(f"A campaign file must be a file, whose name does not end in '/'. Got {file!r} instead.")
+    if n_sources > 1:
+        raise ValueError(f"A campaign file must be the only source. Got {file} among {n_sources} sources.")
 
 
 def _run_streams(
     sources: Sequence[str], strategies: Sequence[str], output: Path | None, *, quiet: bool, ended: Events, **chosen: Any
-) -> tuple[Sequence[RunResult], Path]:
+) -> Outcome:
     """Run strategies on streams by the options that were typed."""
     if output is None:
         raise ValueError("--output must name the folder of the records. Got nothing.")
@@ -144,14 +155,12 @@ def _run_streams(
     learners = parse_strategies(strategies)
     with cpu_part("streams"):
         streams = [open_stream(name) for name in sources]
-    from mlstream.cli.campaigns import run_and_show
+    from mlstream.cli.campaigns import Outcome, run_and_show
 
-    return run_and_show(learners, streams, output, quiet=quiet, ended=ended, **chosen), output
+    return Outcome(output, run_and_show(learners, streams, output, quiet=quiet, ended=ended, **chosen))
 
 
-def _run_file(
-    path: Path, output: Path | None, typed: Mapping[str, Any], *, quiet: bool, ended: Events
-) -> tuple[Sequence[RunResult], Path]:
+def _run_file(path: Path, output: Path | None, typed: Mapping[str, Any], *, quiet: bool, ended: Events) -> Outcome:
     """Run a campaign file, and write its report."""
     if not quiet:
         console.announce(str(path))
@@ -197,6 +206,7 @@ def detect(
         ),
     ] = ["NN_TL"],  # noqa: B006 - Typer copies it
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    as_json: AsJson = False,
     **options: Any,
 ) -> None:
     """Give drift detectors the errors of learners, and score their alarms. Records made earlier are kept.
@@ -208,16 +218,22 @@ def detect(
     require_folder(output, "--output")
     if files := [name for name in sources if name.endswith(".toml")]:
         raise ValueError(f"STREAMS must be streams; `mlstream run {files[0]}` runs a campaign file. Got {files[0]}.")
-    if not quiet:
-        console.announce(
-            f"{', '.join(detectors)} on {', '.join(learners)} on {', '.join(sources)}; records go to {output}"
-        )
-    named = parse_detectors(detectors), parse_strategies(learners, "--learner")
-    streams = [open_stream(name) for name in sources]
-    from mlstream.cli.campaigns import detect_and_show
-    from mlstream.records.detection_record import require_detected
+    with console.keep_for_json(as_json):
+        if not quiet:
+            console.announce(
+                f"{', '.join(detectors)} on {', '.join(learners)} on {', '.join(sources)}; records go to {output}"
+            )
+        named = parse_detectors(detectors), parse_strategies(learners, "--learner")
+        streams = [open_stream(name) for name in sources]
+        from mlstream.cli.campaigns import Outcome, detect_and_show
 
-    require_detected(detect_and_show(named[0], streams, named[1], output, quiet=quiet, **chosen), output)
+        found = detect_and_show(named[0], streams, named[1], output, quiet=quiet, **chosen)
+    outcome = Outcome(output, detections=found)
+    if as_json:
+        console.print_json(outcome.describe())
+    elif not quiet:
+        outcome.show()
+    outcome.require_success()
 
 
 def report(
@@ -229,15 +245,24 @@ def report(
         bool, typer.Option("--tables", help="Also write the folder tables: CSV, Markdown, LaTeX.")
     ] = False,
     figures: Annotated[bool, typer.Option("--figures", help="Also write the folder figures: PNG, SVG.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write one self-contained HTML page about all runs and detections of a folder."""
-    console.print_line(f"Wrote {mlstream.report(directory, output, tables=tables, figures=figures)}")
+    page = mlstream.report(directory, output, tables=tables, figures=figures)
+    if not as_json:
+        console.print_line(f"Wrote {page}")
+        return
+    from mlstream.cli.campaigns import load_outcome
+
+    folders = {name: page.parent / name for name, is_made in (("tables", tables), ("figures", figures)) if is_made}
+    console.print_json(load_outcome(directory, page).describe() | folders)
 
 
 def track(
     directory: Annotated[Path, typer.Argument(help="Folder that `mlstream run` wrote.")],
     to: Annotated[str, typer.Option(help="Address of the server: http://127.0.0.1:5000.")],
     experiment: Annotated[str, typer.Option(help="Experiment that holds the runs; created if absent.")] = ("mlstream"),
+    as_json: AsJson = False,
 ) -> None:
     """Write all records of a folder to an MLflow server (needs the extra `mlflow`); those that it has are kept.
 
@@ -247,6 +272,7 @@ def track(
 
     for name, value in _QUIET_MLFLOW.items():
         os.environ.setdefault(name, value)
-    with tracking_progress() as progress:
+    with console.keep_for_json(as_json), tracking_progress() as progress:
         n_written, n_kept, page = mlstream.track(directory, to, experiment=experiment, progress=progress)
-    console.print_line(f"Wrote {n_written} runs; {n_kept} existed. {page}")
+    document = {"n_written": n_written, "n_existed": n_kept, "page": page}
+    console.print_outcome(f"Wrote {n_written} runs; {n_kept} existed. {page}", document, as_json=as_json)

@@ -9,7 +9,7 @@ import typer
 
 from mlstream import generators
 from mlstream.cli import console
-from mlstream.cli.arguments import Seed, SourceName, file_option, named_options, require_new, with_parameters
+from mlstream.cli.arguments import AsJson, Seed, SourceName, file_option, named_options, require_new, with_parameters
 from mlstream.cli.reading import open_table, reading_parameters
 
 _PICTURES = (".png", ".svg", ".pdf")
@@ -25,6 +25,7 @@ def suggest_tasks(
     ] = 0.30,
     picture: Annotated[Path | None, file_option(help="File to draw into, replaced if there: .png, .svg.")] = None,
     seed: Seed = 0,
+    as_json: AsJson = False,
     **reading: object,
 ) -> None:
     """Suggest a number of tasks for a table: diverse tasks, each with more than one label."""
@@ -38,7 +39,11 @@ def suggest_tasks(
         suggestion = generators.suggest_n_tasks(
             table, max_tasks=max_tasks, seed=seed, n_init=starts, evaluation_fraction=evaluation
         )
-    console.show_suggestion(suggestion)
+    if not as_json:
+        console.show_suggestion(suggestion)
     if picture is not None:
         generators.draw_suggestion(suggestion, picture)
-        console.print_line(f"Drew {picture}")
+        if not as_json:
+            console.print_line(f"Drew {picture}")
+    if as_json:
+        console.print_json(suggestion._asdict() | {"doubt": suggestion.doubt, "picture": picture})

@@ -11,7 +11,7 @@ import mlstream
 from mlstream import generators
 from mlstream._support.files import atomic_path
 from mlstream.cli import console
-from mlstream.cli.arguments import Force, Seed, file_option, named_options, parse_file, parse_names, require_new
+from mlstream.cli.arguments import AsJson, Force, Seed, file_option, named_options, parse_file, parse_names, require_new
 from mlstream.cli.generator_commands import option_of
 from mlstream.cli.reading import HELP, parse_option
 
@@ -54,6 +54,7 @@ def windowed(
     separator: Annotated[str | None, typer.Option(help=HELP["separator"])] = None,
     missing_words: Annotated[str | None, typer.Option(help=HELP["missing_words"])] = None,
     force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Turn a log of single events into a multi-label table: a row for each window of time of each host."""
     from mlstream.formats.table_io import write_table
@@ -92,9 +93,12 @@ def windowed(
     names = table.feature_names, table.label_names
     with atomic_path(output) as temporary:
         write_table(temporary, output.name, (table.X, table.Y), names, table.name)
-    console.print_line(
+    sizes = {"n_samples": table.n_samples, "n_features": len(names[0]), "n_labels": len(names[1])}
+    console.print_outcome(
         f"Wrote {output}: {table.n_samples:,} rows in the order of time, {len(names[0])} features and "
-        f"{len(names[1])} labels (the first {len(names[1])} columns)."
+        f"{len(names[1])} labels (the first {len(names[1])} columns).",
+        {"files": [output]} | sizes | {"feature_names": names[0], "label_names": names[1]},
+        as_json=as_json,
     )
 
 
@@ -107,6 +111,7 @@ def synthesise_events(
     events_per_hour: Annotated[float, typer.Option(help="Mean number of ordinary flows of a host in an hour.")] = 12.0,
     seed: Seed = 0,
     force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Draw a log of network flows, some of which show a threat."""
     require_new([output], force)
@@ -114,7 +119,8 @@ def synthesise_events(
     with named_options({name: option_of(name) for name in (*sizes, "events_per_hour")}):
         events = generators.synthetic_events(seed=seed, events_per_hour=events_per_hour, **sizes)
     mlstream.write_events(events, output)
-    console.print_line(f"Wrote {output}: {len(events):,} events of {hosts} hosts.")
+    document = {"files": [output], "n_events": len(events), "n_hosts": hosts}
+    console.print_outcome(f"Wrote {output}: {len(events):,} events of {hosts} hosts.", document, as_json=as_json)
 
 
 def _split(text: str | None) -> list[str] | None:

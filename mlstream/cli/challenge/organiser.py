@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 
 from mlstream._support.files import write_text_atomically
 from mlstream.cli import console
-from mlstream.cli.arguments import file_option
+from mlstream.cli.arguments import AsJson, file_option
 
 if TYPE_CHECKING:
     from mlstream.challenge import Challenge
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 _POLL_S = 1.0
 
 Folder = Annotated[Path, typer.Argument(metavar="ORG", help="The organiser's folder.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def open_challenge(folder: Path | str) -> Challenge:
@@ -128,7 +126,7 @@ def leaderboard(
 
             write_text_atomically(html, render_page(challenge))
     if as_json:
-        typer.echo(json.dumps([row._asdict() | {"time": row.time.isoformat()} for row in rows]))
+        console.print_json([row._asdict() for row in rows])
         return
     console.show_lines(
         ("rank", "team", "score", "submissions", "time (UTC)"),
@@ -148,7 +146,7 @@ def close(
     with open_challenge(folder) as challenge:
         ranking = challenge.close(early=early)
     if as_json:
-        typer.echo(ranking.model_dump_json(indent=1))
+        console.print_json(ranking)
     else:
         show_ranking(ranking)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from functools import partial
 from pathlib import Path
@@ -13,8 +12,8 @@ import typer
 import estimators
 from mlstream._support.files import read_bounded
 from mlstream.cli import console
-from mlstream.cli.arguments import Force, file_option, parse_file, require_new
-from mlstream.cli.challenge.organiser import AsJson, open_challenge
+from mlstream.cli.arguments import AsJson, Force, file_option, parse_file, require_new
+from mlstream.cli.challenge.organiser import open_challenge
 from mlstream.cli.options import parse_strategies
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def submit(
 
         reply = send(file, Path(str(inbox)), token, timeout_s=timeout)
     if as_json:
-        typer.echo(json.dumps(reply))
+        console.print_json(reply)
         return
     console.print_line(
         f"Submission {reply['submission']} scored {reply['score']} on validation; it was query {reply['query']} of its "
@@ -115,7 +114,7 @@ def status(
             found = challenge.status(token)
     if as_json:
         described = found._asdict() | {"submissions": [row._asdict() for row in found.submissions]}
-        typer.echo(json.dumps(described, default=lambda time: time.isoformat()))
+        console.print_json(described)
         return
     console.print_line(
         f"Team {found.team!r}, phase {found.phase}: {found.queries_used} queries used today, {found.remaining} remain "

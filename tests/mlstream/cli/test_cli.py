@@ -264,7 +264,7 @@ def test_failed_runs_end_with_one_line_and_status_1_after_all_others(stream_file
     [
         (
             ("c.toml", "--seeds", "1"),
-            "--decision, --quiet and --times may be combined with a campaign file. Got --seeds",
+            "--decision, --quiet, --times and --json may be combined with a campaign file. Got --seeds",
         ),
         (("c.toml",), "must name the directory of the records"),
         (("absent.toml",), "absent.toml: No such file"),

@@ -23,7 +23,7 @@ REPLACED = {
     "iirc_stream": {"labels_per_task", "first_labels", "plain_first"},
 }
 # Options that have another name or another form on the command line, and what is not a parameter.
-OTHER_OPTIONS = {"source", "labels", "output", "force", "help", *ReadingOptions.__annotations__, *FLAGS}
+OTHER_OPTIONS = {"source", "labels", "output", "force", "as_json", "help", *ReadingOptions.__annotations__, *FLAGS}
 
 
 def parameters_of(name):

@@ -245,10 +245,10 @@ MEANT = {
     "run detect_nowhere.toml": "detect_nowhere.toml must name the directory of the records, or --output must.",
     "run detect_table.toml": "every key must be one of detector, parameters. Got 'detectors.ADWIN.delta' instead",
     "run detect_grid.toml": "every key must be one of strategy, class, parameters. Got 'learners.NN.grid' instead",
-    "run detect.toml --decision half": "detect.toml is of the kind 'detect': only --output, --jobs and --quiet may be",
+    "run detect.toml --decision half": "detect.toml is of the kind 'detect': only --output, --jobs, --quiet and --json",
     # campaign files
     "run s.npz key.toml -o out": "A campaign file must be the only source. Got key.toml among 2 sources.",
-    "run key.toml -s mean": "only --output, --jobs, --dask, --decision, --quiet and --times may be combined",
+    "run key.toml -s mean": "only --output, --jobs, --dask, --decision, --quiet, --times and --json may be combined",
     "run key.toml": "Got 'sedes' instead; did you mean 'seeds'?",
     "run empty.toml": "empty.toml: streams must be given.",
     "run bytes.toml": "bytes.toml must be TOML.",

@@ -96,7 +96,7 @@ def test_a_file_of_detections_has_the_options_with_their_defaults_and_help(tmp_p
 
 def test_the_command_of_detections_has_the_options_with_their_defaults_and_help():
     found = {param.name: param for param in get_command(app).commands["detect"].params}
-    own = {"sources", "output", "detectors", "learners", "quiet"}
+    own = {"sources", "output", "detectors", "learners", "quiet", "as_json"}
     assert set(found) == own | {one.name for one in OF_DETECTIONS}
     for one in OF_DETECTIONS:
         param, default = found[one.name], one.default
@@ -107,7 +107,7 @@ def test_the_command_of_detections_has_the_options_with_their_defaults_and_help(
 
 def test_the_command_has_the_options_with_their_defaults_and_help():
     found = {param.name: param for param in get_command(app).commands["run"].params}
-    assert set(found) == {"sources", "output", "strategies", "times", "quiet"} | {one.name for one in ALL}
+    assert set(found) == {"sources", "output", "strategies", "times", "quiet", "as_json"} | {one.name for one in ALL}
     for one in ALL:
         param, default = found[one.name], one.default
         if isinstance(default, tuple):

@@ -113,7 +113,10 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False, check: bool | None
 
 
 def find_stream(folder: Path) -> Path:
-    """Return the file to load of a folder; FileNotFoundError for one without a stream, ValueError for several."""
+    """Return the file to load of a folder: its only stream, or the published one.
+
+    FileNotFoundError is raised for a folder without a stream, ValueError for several of which none is published.
+    """
     found: dict[Path, Path] = {}
     # The fastest reader first.
     for suffix in (".npz", *reversed(_SUFFIXES[1:])):
@@ -125,10 +128,11 @@ def find_stream(folder: Path) -> Path:
         raise FileNotFoundError(
             f"{folder} must hold a stream, such as stream.npz of a published folder. Got a folder without one."
         )
-    if len(found) > 1:
+    published = card_path(folder / "stream.npz")
+    if len(found) > 1 and published not in found:
         names = ", ".join(path.name for path in found.values())
         raise ValueError(f"{folder} must hold one stream, or the path must name one. Got several: {names}.")
-    return next(iter(found.values()))
+    return found.get(published) or next(iter(found.values()))
 
 
 def files_of(path: Path) -> tuple[Path, ...]:

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, Tags, get_tags
 
@@ -15,7 +16,7 @@ from estimators.contract.composition import Composition
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels, grown
 from estimators.contract.targets import ClassTarget, as_table
-from estimators.contract.validation import Features, is_fitted, stack_rows
+from estimators.contract.validation import Features, FrameRows, check_rows, is_fitted, stack_rows
 
 
 class StreamPipeline(Composition, StreamClassifier):
@@ -48,6 +49,10 @@ class StreamPipeline(Composition, StreamClassifier):
     fitted before it.
 
     Labels that appear after the first call are refused, or learnt, as by the last step.
+
+    Rows may be arrays, lists or data frames of numbers and words, as the first step takes them. What X must hold is
+    checked by the steps; the pipeline checks the width, and the names of columns. Rows of frames reach the steps as
+    frames, and after ``set_output`` the last step gets frames, too.
 
     The last step learns the known labels of a row. Transformers learn every row, except those whose labels are all
     unknown.
@@ -193,14 +198,40 @@ class StreamPipeline(Composition, StreamClassifier):
         """
         return self._predict_then_learn_chunk(X, Y, classes, label_mask, {"environment": environment})
 
+    def set_output(self, *, transform: Literal["default", "pandas", "polars"] | None = None) -> Self:
+        """Choose what the transformers return, and with it what the next steps take.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            Arrays, as each transformer makes them, or data frames. None: unchanged.
+
+        Returns
+        -------
+        self
+            The pipeline.
+        """
+        with lock_of(self):
+            for steps in (self.steps, getattr(self, "steps_", [])):
+                Pipeline(list(steps)).set_output(transform=transform)
+        return self
+
     # ------------------------------------------------------------------ hooks
+    def _check_rows(self, X: MatrixLike, *, first: bool) -> Features:
+        # what rows must hold is up to the steps
+        rows = check_rows(self, X, first=first)
+        if first:
+            self._first_row = rows[:1]
+        return rows
+
     def _start(self) -> None:
         self._check_steps()
         self.steps_ = [(name, clone(step, safe=False)) for name, step in self.steps]
         self._learns = [_learns(name, step) for name, step in self.steps_[:-1]]
         self._has_begun = not any(self._learns)
+        first_row = self.__dict__.pop("_first_row")
         if self._has_begun:
-            blank = self._transform(np.zeros((1, self.n_features_in_)))
+            blank = self._learn_row(self.steps_[:-1], first_row, first=True)
             shape = (1, self.n_labels_) if self._target.multilabel else 1
             self._last.begin(blank, np.zeros(shape, dtype=np.int64), self._announced())
 
@@ -223,14 +254,10 @@ class StreamPipeline(Composition, StreamClassifier):
             metadata = {name: values[kept] for name, values in metadata.items()}
             if not kept.any():
                 return
-        # Copies, so that an error in the last step leaves the transformers as they were.
-        transformers = deepcopy(self.steps_[:-1])
-        Z = None
-        if any(self._learns):
-            Z = stack_rows([self._learn_row(transformers, X[i : i + 1]) for i in range(len(Y))])
+        transformers, Z = self._teach(X) if any(self._learns) else (self.steps_[:-1], self._transform(X))
         classes = None if self._has_begun else self._announced()
         self._last.partial_fit(
-            self._transform(X) if Z is None else Z,
+            Z,
             as_table(Y),
             classes,
             label_mask=mask,
@@ -243,10 +270,24 @@ class StreamPipeline(Composition, StreamClassifier):
     def _end_fit(self) -> None:
         self._last._end_fit()
 
-    def _learn_row(self, transformers: Sequence[tuple[str, Any]], row: Features) -> Features:
+    def _teach(self, X: Features) -> tuple[list[tuple[str, Any]], Features]:
+        """Return the transformers after they have learnt the rows, and the rows as each was transformed.
+
+        They are copies, so that an error in the last step leaves the transformers as they were.
+        """
+        transformers, begins = deepcopy(self.steps_[:-1]), not self._has_begun
+        with np.errstate(invalid="ignore"):  # of rows that the last step refuses
+            parts = [self._learn_row(transformers, X[i : i + 1], first=begins and i == 0) for i in range(X.shape[0])]
+        return transformers, stack_rows(parts)
+
+    def _learn_row(self, transformers: Sequence[tuple[str, Any]], X: Features, *, first: bool) -> Features:
+        row = _as_passed(X)
         for learns, (_, transformer) in zip(self._learns, transformers, strict=True):
             if learns:
                 transformer.partial_fit(row)
+            elif first and hasattr(transformer, "fit"):
+                # what learns nothing takes the names and the number of features
+                transformer.fit(row, None)
             row = _transformed(transformer, row)
         return row
 
@@ -256,10 +297,10 @@ class StreamPipeline(Composition, StreamClassifier):
         return np.asarray(self._last.predict_proba(self._transform(X)))
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
-        proba = self._predict_proba(X)
         if not self._has_begun or isinstance(self._target, ClassTarget):
+            proba = self._predict_proba(X)
             return np.zeros(proba.shape, dtype=np.int64), proba
-        return np.asarray(self._last.predict(self._transform(X))), proba
+        return self._last.predict_with_proba(self._transform(X))
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None, **metadata: Array) -> tuple[Array, Array]:
         if any(self._learns):
@@ -279,6 +320,7 @@ class StreamPipeline(Composition, StreamClassifier):
         return self.steps_[-1][1]
 
     def _transform(self, X: Features) -> Features:
+        X = _as_passed(X)
         for _, transformer in self.steps_[:-1]:
             X = _transformed(transformer, X)
         return X
@@ -301,7 +343,9 @@ class StreamPipeline(Composition, StreamClassifier):
         if not is_whole:
             self.__dict__.pop("feature_names_in_", None)
             steps = [step for _, step in self.steps_ if hasattr(step, "n_features_in_")]
-            self.n_features_in_ = steps[0].n_features_in_
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(steps[0], name):
+                    setattr(self, name, getattr(steps[0], name))
 
     def _announced(self) -> Classes:
         return self.n_labels_ if self._target.multilabel else np.arange(len(self.classes_))
@@ -314,6 +358,11 @@ class StreamPipeline(Composition, StreamClassifier):
                 f"The last step must be a classifier of this package; BinaryRelevance wraps any other. "
                 f"Got {name!r}, a {type(last).__name__}, instead."
             )
+
+
+def _as_passed(X: Features | FrameRows) -> Features:
+    """Return rows as the first step takes them."""
+    return X.frame if isinstance(X, FrameRows) else X
 
 
 def _passes_through(step: object) -> bool:
@@ -330,7 +379,7 @@ def _learns(name: str, transformer: object) -> bool:
         return False
     if not hasattr(transformer, "transform"):
         raise TypeError(f"Step {name!r} must have `transform`. Got a {type(transformer).__name__} instead.")
-    if hasattr(transformer, "partial_fit"):
+    if hasattr(transformer, "partial_fit") and not isinstance(transformer, FrozenEstimator):
         return True
     if get_tags(transformer).requires_fit and not is_fitted(transformer):
         raise TypeError(

@@ -272,9 +272,9 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
 
         Parameters
         ----------
-        x : {array-like of shape (n_features,), sparse matrix of shape (1, n_features)}
+        x : {array-like of shape (n_features,), sparse matrix or data frame of shape (1, n_features)}
             Features, finite.
-        y : array-like of shape (n_labels,), or the class of the row
+        y : array-like of shape (n_labels,), data frame of shape (1, n_labels), or the class of the row
             0/1 labels, NaN where a label is unknown.
         classes
             As in `partial_fit`.
@@ -459,6 +459,10 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
             return []
         return list(self._learnt_names)
 
+    def _check_rows(self, X: MatrixLike, *, first: bool) -> Features:
+        """Return X checked; the first call fixes the width."""
+        return check_features(self, X, first=first)
+
     def _check_inside(self, X: Features) -> None:
         """Refuse rows that an inner classifier would refuse after learning others; the base has no inner classifier."""
 
@@ -522,7 +526,7 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
         first = not self.__sklearn_is_fitted__()
         if Y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        X = check_features(self, X, first=first)
+        X = self._check_rows(X, first=first)
         if first:
             self._take_target(make_target(Y, classes))
         elif grows(self):
@@ -601,7 +605,7 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
             raise NotFittedError(
                 f"This {type(self).__name__} has not learnt anything yet. Call `fit` or `partial_fit` first."
             )
-        return check_features(self, X, first=False)
+        return self._check_rows(X, first=False)
 
     def _forget(self) -> None:
         for name in self._learnt_names:

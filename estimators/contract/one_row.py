@@ -7,7 +7,7 @@ import numpy as np
 
 from estimators._typing import Array, MatrixLike
 from estimators.contract.targets import BITS, CODES, FEW, LabelTarget, is_binary
-from estimators.contract.validation import FLOATS, is_finite, is_sparse
+from estimators.contract.validation import FLOATS, as_mixed, is_finite, is_frame, is_sparse
 
 
 def plain_row(estimator: Any, x: Any, y: MatrixLike) -> tuple[Array, Array] | None:
@@ -43,10 +43,12 @@ def as_tables(estimator: object, x: Any, y: Any) -> tuple[MatrixLike, MatrixLike
     target = getattr(estimator, "_target", None)
     if isinstance(target, LabelTarget) and not is_sparse(y) and np.ndim(y) == 0:
         raise ValueError(f"y must be the {target.width} labels of one row. Got a single value instead.")
-    return _as_table(x, "x"), _as_table(y, "y")
+    return _as_table(as_mixed(x), "x"), _as_table(y, "y")
 
 
 def _as_table(x: Any, name: str) -> MatrixLike:
+    if is_frame(x) and len(x) == 1:
+        return x
     if is_sparse(x):
         x = x.reshape(1, -1) if len(x.shape) == 1 else x
         shape, is_row = x.shape, x.shape[0] == 1

@@ -1,14 +1,16 @@
 """Checks of features, masks and weights, made once at the public methods of estimators."""
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from estimators._typing import Array, Estimator, MaskLike, MatrixLike, RowValues
@@ -58,6 +60,49 @@ def errors_in_one_line() -> Iterator[None]:
         raise ValueError(" ".join(str(error).split())) from None
 
 
+def check_rows(estimator: Estimator, X: Any, *, first: bool) -> Features:
+    """Return X with rows that can be taken as those of an array, whatever they hold: only the width is checked."""
+    if not first and _is_plain(estimator, X):
+        return X
+    framed = is_frame(X) and X.shape[0] > 0
+    with errors_in_one_line():
+        X = validate_data(
+            estimator,
+            X if framed else as_mixed(X),
+            reset=first,
+            skip_check_array=framed,
+            accept_sparse="csr",
+            dtype=None,
+            ensure_all_finite=False,
+        )
+    rows: Features = FrameRows(X) if framed else _canonical(X) if is_sparse(X) else X  # type: ignore[assignment]
+    return rows
+
+
+class FrameRows:
+    """Rows of a data frame, taken as those of an array are."""
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+        self.shape: tuple[int, int] = frame.shape
+
+    def __getitem__(self, rows: slice | Array) -> Self:
+        return type(self)(_safe_indexing(self.frame, rows))
+
+
+def is_frame(X: object) -> bool:
+    """Return whether X is a data frame, of any package."""
+    return hasattr(X, "columns") and hasattr(X, "shape")
+
+
+def as_mixed(X: MatrixLike) -> MatrixLike:
+    """Return X, or an array of objects where lists hold words: numbers beside words stay numbers."""
+    if isinstance(X, list | tuple):
+        array = np.asarray(X)
+        return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
+    return X
+
+
 def is_sparse(X: object) -> bool:
     """Return whether X is a sparse matrix or array."""
     return bool(sparse.issparse(X))
@@ -73,7 +118,11 @@ def is_fitted(estimator: object) -> bool:
 
 
 def stack_rows(parts: Sequence[Features]) -> Features:
-    """Put rows under each other; they are sparse if those of any part are."""
+    """Put rows under each other; they are sparse if those of any part are, and frames stay frames."""
+    if is_frame(parts[0]):
+        # pandas and polars have one name for it
+        stacked: Features = sys.modules[type(parts[0]).__module__.partition(".")[0]].concat(parts)
+        return stacked
     if any(is_sparse(part) for part in parts):
         return sparse.csr_array(sparse.vstack([sparse.csr_array(part) for part in parts], format="csr"))
     return np.concatenate([np.asarray(part) for part in parts])

@@ -3,15 +3,20 @@
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, Normalizer, OneHotEncoder, StandardScaler
 
+from estimators import OnlineLogisticRegression, hash_categories
 from estimators.baselines import MeanLabelsClassifier, NearestRowClassifier
 from estimators.pipeline import StreamPipeline
 
@@ -200,3 +205,103 @@ def test_the_diagram_is_that_of_scikit_learn():
 def test_steps_that_are_none_are_refused(steps, error, message):
     with pytest.raises(error, match=message):
         StreamPipeline(steps).partial_fit(X, Y)
+
+
+# ---------------------------------------------------------- words and frames
+WORDS = pd.DataFrame(
+    {"colour": np.array(["red", "green", "blue"])[np.arange(60) % 3], "size": X[:, 0], "n": np.arange(60) % 2}
+)
+TABLES = {
+    "pandas": WORDS,
+    "categories": WORDS.astype({"colour": "category"}),
+    "polars": pl.from_pandas(WORDS),
+    "objects": WORDS.to_numpy(object),
+    "lists": WORDS.to_numpy(object).tolist(),
+}
+
+
+def row_of(table, i):
+    return table.iloc[[i]] if isinstance(table, pd.DataFrame) else table[i : i + 1]
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_words_are_hashed_whatever_holds_them(kind):
+    table, learner = TABLES[kind], OnlineLogisticRegression(0.5)
+    hashed = StreamPipeline([("hash", FunctionTransformer(hash_categories)), ("learn", learner)])
+    in_rows, one_by_one = clone(hashed), clone(hashed)
+    expected = clone(learner).predict_then_fit(hash_categories(WORDS), Y)[1]
+    np.testing.assert_array_equal(hashed.predict_then_fit(table, Y)[1], expected)
+    for i, row in enumerate(row_of(table, i) for i in range(60)):
+        np.testing.assert_array_equal(in_rows.predict_then_fit(row, Y[i : i + 1])[1][0], expected[i])
+        one = row if hasattr(row, "columns") else row[0]
+        np.testing.assert_array_equal(one_by_one.predict_then_fit_one(one, Y[i])[1], expected[i])
+
+
+def test_rows_of_frames_are_left_out_as_those_of_arrays():
+    unknown = Y.astype(float)
+    unknown[::2], weight = np.nan, np.arange(60) % 3
+    kept = weight * (np.arange(60) % 2) > 0
+    got = StreamPipeline([("hash", FunctionTransformer(hash_categories)), ("learn", NearestRowClassifier())])
+    expected = clone(got).partial_fit(WORDS[kept], Y[kept], sample_weight=weight[kept]).predict_proba(WORDS)
+    np.testing.assert_array_equal(got.partial_fit(WORDS, unknown, sample_weight=weight).predict_proba(WORDS), expected)
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+def test_names_of_features_reach_the_last_step_where_output_is_a_frame(library):
+    encode = ColumnTransformer([("word", OneHotEncoder(), ["colour"]), ("rest", "passthrough", ["size", "n"])])
+    table = WORDS if library is pd else pl.from_pandas(WORDS)
+    encode.set_params(word__sparse_output=False).set_output(transform=library.__name__).fit(table)
+    steps = [("encode", FrozenEstimator(encode)), ("scale", StandardScaler()), ("learn", OnlineLogisticRegression())]
+    framed = StreamPipeline(steps).set_output(transform=library.__name__).fit(table, Y)
+    Z = framed[:-1].transform(table)
+    assert isinstance(Z, library.DataFrame)
+    names = ["word__colour_blue", "word__colour_green", "word__colour_red", "rest__size", "rest__n"]
+    assert list(Z.columns) == list(framed[:-1].get_feature_names_out()) == list(framed[-1].feature_names_in_) == names
+    assert list(framed.feature_names_in_) == ["colour", "size", "n"]
+    assert list(framed[1:].feature_names_in_) == names
+    expected = framed.predict_proba(table)
+    np.testing.assert_array_equal(framed[2:].predict_proba(Z), expected)
+
+
+def test_what_learns_nothing_knows_the_names_of_its_features():
+    table = pd.DataFrame(X, columns=list("abcd"))
+    for first in ([], [("scale", MaxAbsScaler())]):
+        pipeline = StreamPipeline([*first, ("norm", Normalizer()), ("learn", NearestRowClassifier())])
+        pipeline.set_output(transform="pandas").partial_fit(table, Y)
+        assert list(pipeline[-1].feature_names_in_) == list(pipeline[:-1].get_feature_names_out()) == list("abcd")
+
+
+def test_columns_of_frames_keep_their_names_and_order():
+    pipeline = StreamPipeline([("hash", FunctionTransformer(hash_categories)), ("learn", NearestRowClassifier())])
+    pipeline.fit(WORDS, Y)
+    with pytest.raises(ValueError, match="feature names should match"):
+        pipeline.predict(WORDS[["size", "colour", "n"]])
+    with pytest.raises(ValueError, match="0 sample"):
+        pipeline.predict(WORDS[:0])
+
+
+def test_missing_values_are_for_the_steps_to_fill():
+    holes = X.copy()
+    holes[3, 1] = np.nan
+    fill = SimpleImputer().fit(holes)
+    filled = StreamPipeline([("fill", FrozenEstimator(fill)), ("learn", NearestRowClassifier())]).fit(holes, Y)
+    expected = NearestRowClassifier().fit(fill.transform(holes), Y).predict_proba(X)
+    np.testing.assert_array_equal(filled.predict_proba(X), expected)
+
+
+def test_what_the_learner_refuses_leaves_the_steps_as_they_were():
+    pipeline = scaled(NearestRowClassifier()).fit(X, Y)
+    before = pickle.dumps(pipeline)
+    holes = X.copy()
+    holes[-1, 1] = np.nan
+    for learn in (pipeline.partial_fit, pipeline.predict_then_fit):
+        for wrong, message in ((holes, "X must be finite"), (X.astype(str) + "m", "could not convert")):
+            with pytest.raises(ValueError, match=message):
+                learn(wrong, Y)
+            assert pickle.dumps(pipeline) == before
+
+
+def test_what_is_frozen_learns_nothing():
+    scaler = StandardScaler().fit(X)
+    StreamPipeline([("scale", FrozenEstimator(scaler)), ("learn", NearestRowClassifier())]).fit(X + 100, Y)
+    np.testing.assert_array_equal(scaler.mean_, StandardScaler().fit(X).mean_)

@@ -25,6 +25,7 @@ from estimators.contract.validation import (
     check_label_mask,
     check_row_values,
     check_sample_weight,
+    require_a_weight,
 )
 
 Mask = npt.NDArray[np.bool_]
@@ -153,21 +154,23 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
         """
         return self._learn_chunk(X, Y, classes, label_mask, sample_weight, {})
 
-    def fit(self, X: MatrixLike, Y: MatrixLike, *, label_mask: MaskLike = None) -> Self:
+    def fit(
+        self, X: MatrixLike, y: MatrixLike, *, label_mask: MaskLike = None, sample_weight: RowValues = None
+    ) -> Self:
         """Forget everything, then learn the rows in one pass.
 
         Parameters
         ----------
-        X, Y, label_mask
-            As in `partial_fit`. There is no ``sample_weight``: if order matters, a row of weight two is not equal to
-            the same row twice, which scikit-learn requires of ``fit``.
+        X, y, label_mask, sample_weight
+            As in `partial_fit`, `y` as its `Y`; at least one weight must be positive. A row of weight two need not be
+            equal to the same row twice: a learner that takes a step for each row takes one, twice as long.
 
         Returns
         -------
         self
             The estimator; unchanged if anything in the call is wrong.
         """
-        return self._learn_once(X, Y, label_mask, {})
+        return self._learn_once(X, y, label_mask, sample_weight, {})
 
     def begin(self, X: MatrixLike, Y: MatrixLike, classes: Classes = None) -> Self:
         """Take the start state for data of this form without learning, so that `predict` works before any row.
@@ -372,29 +375,27 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
         metadata: Mapping[str, RowValues],
     ) -> Self:
         with unchanged_or_marked(self) as call:
-            features, codes, mask, learnt = self._check_chunk(X, Y, classes, label_mask)
-            weight, passed = check_sample_weight(sample_weight, features), self._check_metadata(metadata, len(codes))
-            if learnt is not None:
-                features, codes, mask, weight = take_rows(learnt, features, codes, mask, weight)
-                passed = _take_metadata(passed, learnt)
-            if names := self._at_risk(len(codes), testing=False):
+            rows, passed = self._check_to_learn(X, Y, classes, label_mask, sample_weight, metadata)
+            if names := self._at_risk(len(rows[1]), testing=False):
                 call.copy(names)
-            if len(codes):
-                self._learn(features, codes, mask, weight, **passed)
+            if len(rows[1]):
+                self._learn(*rows, **passed)
         return self
 
     def _learn_once(
-        self, X: MatrixLike, Y: MatrixLike, label_mask: MaskLike, metadata: Mapping[str, RowValues]
+        self,
+        X: MatrixLike,
+        Y: MatrixLike,
+        label_mask: MaskLike,
+        sample_weight: RowValues,
+        metadata: Mapping[str, RowValues],
     ) -> Self:
         with unchanged_on_error(self):
             self._forget()
-            features, codes, mask, learnt = self._check_chunk(X, Y, None, label_mask)
-            passed = self._check_metadata(metadata, len(codes))
-            if learnt is not None:
-                features, codes, mask = take_rows(learnt, features, codes, mask)
-                passed = _take_metadata(passed, learnt)
-            if len(codes):
-                self._learn(features, codes, mask, None, **passed)
+            rows, passed = self._check_to_learn(X, Y, None, label_mask, sample_weight, metadata)
+            require_a_weight(rows[3])
+            if len(rows[1]):
+                self._learn(*rows, **passed)
                 self._end_fit()
         return self
 
@@ -542,6 +543,23 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
         self._check_inside(X)
         mask = mask if self.uses_task else None
         return X, *(self._check_unknown(codes, mask) if holds_unknown(Y, codes) else (codes, mask, None))
+
+    def _check_to_learn(
+        self,
+        X: MatrixLike,
+        Y: MatrixLike,
+        classes: Classes,
+        label_mask: MaskLike,
+        sample_weight: RowValues,
+        metadata: Mapping[str, RowValues],
+    ) -> tuple[tuple[Features, Array, Mask | None, Array | None], dict[str, Array]]:
+        """Return features, labels, mask and weights of the rows that have a label to learn, and their metadata."""
+        features, codes, mask, learnt = self._check_chunk(X, Y, classes, label_mask)
+        weight, passed = check_sample_weight(sample_weight, features), self._check_metadata(metadata, len(codes))
+        if learnt is not None:
+            features, codes, mask, weight = take_rows(learnt, features, codes, mask, weight)
+            passed = _take_metadata(passed, learnt)
+        return (features, codes, mask, weight), passed
 
     def _check_row(
         self, x: MatrixLike, y: MatrixLike, classes: Classes, label_mask: MaskLike

@@ -173,6 +173,12 @@ def check_sample_weight(sample_weight: RowValues, X: Features) -> npt.NDArray[np
     return np.ascontiguousarray(weight)
 
 
+def require_a_weight(weight: Array | None) -> None:
+    """Refuse weights of which none is positive."""
+    if weight is not None and len(weight) and not weight.any():
+        raise ValueError("sample_weight must be greater than 0 for at least one row. Got zeros only instead.")
+
+
 def check_row_values(name: str, values: npt.ArrayLike, n_samples: int) -> Array:
     """Return values of rows as an array (n_samples,)."""
     array = np.asarray(values)

@@ -178,20 +178,28 @@ class InvariantLogisticClassifier(StreamClassifier):
         """
         return self._learn_chunk(X, Y, classes, label_mask, sample_weight, {"environment": environment})
 
-    def fit(self, X: MatrixLike, Y: MatrixLike, *, environment: RowValues = None, label_mask: MaskLike = None) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: MatrixLike,
+        *,
+        environment: RowValues = None,
+        label_mask: MaskLike = None,
+        sample_weight: RowValues = None,
+    ) -> Self:
         """Forget everything, then learn the rows and compute the coefficients from all that are kept.
 
         Parameters
         ----------
-        X, Y, environment, label_mask
-            As in `partial_fit`.
+        X, y, environment, label_mask, sample_weight
+            As in `partial_fit`, `y` as its `Y`.
 
         Returns
         -------
         self
             The estimator; unchanged if anything in the call is wrong.
         """
-        return self._learn_once(X, Y, label_mask, {"environment": environment})
+        return self._learn_once(X, y, label_mask, sample_weight, {"environment": environment})
 
     def predict_then_fit(
         self,

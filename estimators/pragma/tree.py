@@ -13,7 +13,7 @@ from estimators._typing import Array, MatrixLike, RandomStateLike, RowValues
 from estimators.contract.failed_calls import unchanged_on_error
 from estimators.contract.locks import Locked, lock_of
 from estimators.contract.targets import ClassTarget
-from estimators.contract.validation import check_sample_weight, errors_in_one_line
+from estimators.contract.validation import check_sample_weight, errors_in_one_line, require_a_weight
 from estimators.pragma._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, grow_tree
 from estimators.pragma._preferences import Pairs, Preferences, Weights
 from metrics.validation import require_choice, require_integer
@@ -134,10 +134,9 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             growth = self._growth(preferences, features.shape[1])
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
             weights = check_sample_weight(sample_weight, features)
+            require_a_weight(weights)
             weights = np.ones(len(features)) if weights is None else weights
             rows = np.flatnonzero(weights)
-            if len(rows) == 0:
-                raise ValueError("sample_weight must be greater than 0 for at least one row. Got only zeros instead.")
             self.classes_ = target.classes
             with preferences.surface.raising():
                 self.tree_ = grow_tree(

@@ -4,9 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import StackingClassifier
+from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import (
     accuracy_score,
@@ -16,15 +17,17 @@ from sklearn.metrics import (
     make_scorer,
     roc_auc_score,
 )
-from sklearn.model_selection import KFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
 from estimators import (
     BinaryRelevance,
     MeanLabelsClassifier,
     NearestRowClassifier,
+    OnlineLogisticRegression,
     PragmaForestClassifier,
     PragmaThreshold,
     PriorLabelsClassifier,
@@ -178,6 +181,30 @@ def test_a_stream_of_one_label_is_one_class_a_row_for_other_estimators():
     np.testing.assert_array_equal(inner, of_classes.estimator_.predict_proba(X))
     assert of_labels.predict_proba(X).shape == (90, 1)
     np.testing.assert_array_equal(of_labels.predict_proba(X)[:, 0].argsort(), inner[:, 1].argsort())
+
+
+def test_ensembles_and_searches_pass_weights_to_fit():
+    X, Y = data(2)
+    weight = np.arange(len(X)) % 4 / 2
+    learner = OnlineLogisticRegression(0.5)
+    weighted = clone(learner).partial_fit(X, Y, sample_weight=weight)
+    piped = make_pipeline(learner).fit(X, y=Y, onlinelogisticregression__sample_weight=weight)
+    np.testing.assert_array_equal(piped.predict_proba(X), weighted.predict_proba(X))
+    y = Y[:, 0]
+    expected = clone(learner).partial_fit(X, y, sample_weight=weight).predict_proba(X)
+    for ensemble in (
+        VotingClassifier([("one", learner)], voting="soft").fit(X, y, sample_weight=weight),
+        MultiOutputClassifier(learner).fit(X, Y, sample_weight=weight).estimators_[0],
+    ):
+        np.testing.assert_array_equal(ensemble.predict_proba(X), expected)
+    bagged = BaggingClassifier(learner, 3, bootstrap=False).fit(X, y, sample_weight=weight)
+    assert not np.array_equal(bagged.predict_proba(X), clone(bagged).fit(X, y).predict_proba(X))
+    assert AdaBoostClassifier(learner, n_estimators=3).fit(X, y).score(X, y) > 0.7
+    with config_context(enable_metadata_routing=True):
+        routed = clone(learner).set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+        search = GridSearchCV(routed, {"learning_rate": [0.5]}, cv=KFold(3))
+        got = search.fit(X, Y, sample_weight=weight).predict_proba(X)
+    np.testing.assert_array_equal(got, weighted.predict_proba(X))
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import has_fit_parameter
 
 from estimators import (
     AdaptiveRandomForestClassifier,
@@ -370,4 +371,49 @@ LEFT_OUT = {
     "stack, default": _IN_STREAMS_ONLY,
     "threshold in streams only": _IN_STREAMS_ONLY,
     "threshold in streams only, of Bayes": _IN_STREAMS_ONLY,
+}
+
+# For these, a row of weight two is the same row twice, as scikit-learn's check of weights asks for.
+_REPEATING = {
+    "ContextWindowClassifier",
+    "ExtremelyFastDecisionTreeClassifier",
+    "HoeffdingTreeClassifier",
+    "InvariantLogisticClassifier",
+    "LabelCombination",
+    "LastLabelsClassifier",
+    "MeanLabelsClassifier",
+    "NearestRowClassifier",
+    "PriorLabelsClassifier",
+    "invariant, Group DRO",
+    "invariant, V-REx",
+    "adaptive tree",
+    "revised tree, large",
+    "nearest row, cosine",
+    "mean from the first positive",
+    "prior from the first positive",
+    "binary relevance of Bayes",
+    "chain of Bayes",
+    "GOOWE-ML",
+    "context, default",
+    "context, default trees",
+    "context, tree",
+    "threshold of Bayes",
+    "pipeline of nothing",
+    "River, trees",
+    "River, late trees",
+    "threshold in streams only, of Bayes",
+    "replay of nothing",
+}
+_ONE_ROW = dict.fromkeys(
+    ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
+    "a row of weight two is one step, twice as long, or one place in a window or a sample: not two rows",
+)
+_ZERO_OR_ONE = dict.fromkeys(
+    ("check_sample_weights_list", "check_sample_weights_not_overwritten"), "its model of River takes no weights"
+)
+# Checks of scikit-learn that fail for a variant, each with the reason.
+EXPECTED = {
+    name: _ONE_ROW | (_ZERO_OR_ONE if name in {"River, combination", "River, forest"} else {})
+    for name, learner in (FAST | OTHERS).items()
+    if name not in _REPEATING and has_fit_parameter(learner, "sample_weight")
 }

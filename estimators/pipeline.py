@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, Tags, get_tags
+from sklearn.utils.metaestimators import available_if
 
 from estimators._typing import Array, Classes, MaskLike, MatrixLike, RowValues
 from estimators.contract.base import Mask, StreamClassifier
@@ -205,6 +206,25 @@ class StreamPipeline(Composition, StreamClassifier):
             As `predict_proba` returns row by row.
         """
         return self._predict_then_learn_chunk(X, Y, classes, label_mask, {"environment": environment})
+
+    @available_if(lambda self: bool(self.steps) and hasattr(self.steps[-1][1], "decision_function"))
+    def decision_function(self, X: MatrixLike) -> Array:
+        """Return the scores by which the last step decides.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels), (n_samples,) or (n_samples, n_classes)
+            As the last step returns them.
+        """
+        with lock_of(self):
+            rows = self._check_features(X)
+            scores: Array = self._last.decision_function(self._transform(rows))
+            return scores
 
     def set_output(self, *, transform: Literal["default", "pandas", "polars"] | None = None) -> Self:
         """Choose what the transformers return, and with it what the next steps take.

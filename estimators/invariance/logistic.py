@@ -8,9 +8,10 @@ from scipy.special import expit
 from sklearn.utils import check_random_state
 
 from estimators._typing import Array, Classes, MaskLike, MatrixLike, RandomStateLike, RowValues
-from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.base import Mask
 from estimators.contract.batching import blocks, dense
 from estimators.contract.blas_threads import one_thread
+from estimators.contract.log_odds import LogOddsClassifier
 from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.validation import Features, is_sparse
 from estimators.invariance._kept_rows import KeptRows, join, random_priority, sample
@@ -27,7 +28,7 @@ _LEAST_NEW_ROWS = 10
 _BLOCK_ROWS = 1024
 
 
-class InvariantLogisticClassifier(StreamClassifier):
+class InvariantLogisticClassifier(LogOddsClassifier):
     """Logistic regression of each label, with a penalty for risks that differ between environments.
 
     The learner keeps a sample of the rows of every environment. Whenever the stream has grown by a share, it computes

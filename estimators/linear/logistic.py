@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from estimators._typing import Array
-from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.base import Mask
+from estimators.contract.log_odds import LogOddsClassifier
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.validation import Features
 from estimators.linear._kernels import logistic
@@ -16,7 +17,7 @@ from metrics.validation import check_number
 GREATEST_RATE, GREATEST_CLIP = 1e6, 1e12
 
 
-class OnlineLogisticRegression(StreamClassifier):
+class OnlineLogisticRegression(LogOddsClassifier):
     """Logistic regression that learns each row by one step of stochastic gradient descent, one model for each label.
 
     Parameters
@@ -137,6 +138,9 @@ class OnlineLogisticRegression(StreamClassifier):
         if not logistic.predict(self.models_, as_rows(X), logistic.new_work(self.models_), proba):
             raise refuse_great(X)
         return proba
+
+    def _log_odds(self, X: Features) -> Array:
+        return np.asarray(X @ self.models_.weights) + self.models_.intercepts
 
     # ------------------------------------------------------------------ parts
     def _pass(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> Array:

@@ -31,7 +31,7 @@ IN_STREAMS = FAST | OTHERS
 # skips of scikit-learn's checks that are no loss
 SKIPS = {
     "check_array_api_input": "for arrays of other libraries; ours take NumPy and SciPy",
-    "check_classifiers_multilabel_output_format_decision_function": "no learner has a decision_function",
+    "check_classifiers_multilabel_output_format_decision_function": "for learners with log-odds",
 }
 OF_THE_BASE = {"classes_", "n_labels_", "n_features_in_", "memory_bytes_"}
 A, B, TEST = stream().parts(40, 40)

@@ -4,10 +4,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.special import expit
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import (
     accuracy_score,
@@ -25,6 +28,7 @@ from sklearn.pipeline import make_pipeline
 
 from estimators import (
     BinaryRelevance,
+    InvariantLogisticClassifier,
     MeanLabelsClassifier,
     NearestRowClassifier,
     OnlineLogisticRegression,
@@ -32,6 +36,7 @@ from estimators import (
     PragmaThreshold,
     PriorLabelsClassifier,
     ReplayClassifier,
+    StreamPipeline,
 )
 from tests.loops import check_all
 
@@ -40,6 +45,7 @@ LEARNERS = [
     MeanLabelsClassifier(),
     PriorLabelsClassifier(),
     BinaryRelevance(GaussianNB()),
+    OnlineLogisticRegression(0.5),
     ReplayClassifier(NearestRowClassifier(20), random_state=0),
     PragmaThreshold(NearestRowClassifier(20), random_state=0),
     PragmaThreshold(KNeighborsClassifier(), random_state=0),
@@ -197,14 +203,52 @@ def test_ensembles_and_searches_pass_weights_to_fit():
         MultiOutputClassifier(learner).fit(X, Y, sample_weight=weight).estimators_[0],
     ):
         np.testing.assert_array_equal(ensemble.predict_proba(X), expected)
-    bagged = BaggingClassifier(learner, 3, bootstrap=False).fit(X, y, sample_weight=weight)
+    bagged = BaggingClassifier(learner, 3, random_state=0).fit(X, y, sample_weight=weight)
     assert not np.array_equal(bagged.predict_proba(X), clone(bagged).fit(X, y).predict_proba(X))
-    assert AdaBoostClassifier(learner, n_estimators=3).fit(X, y).score(X, y) > 0.7
+    assert AdaBoostClassifier(learner, random_state=0).fit(X, y).score(X, y) > 0.7
     with config_context(enable_metadata_routing=True):
         routed = clone(learner).set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
         search = GridSearchCV(routed, {"learning_rate": [0.5]}, cv=KFold(3))
         got = search.fit(X, Y, sample_weight=weight).predict_proba(X)
     np.testing.assert_array_equal(got, weighted.predict_proba(X))
+
+
+LINEAR = [
+    OnlineLogisticRegression(0.5),
+    InvariantLogisticClassifier(random_state=0),
+    StreamPipeline([("as it is", None), ("learn", OnlineLogisticRegression(0.5))]),
+]
+
+
+@pytest.mark.parametrize("learner", LINEAR)
+def test_log_odds_are_those_of_the_coefficients_and_decide(learner):
+    X, Y = data(3)
+    for target in (Y, Y[:, :1], np.where(Y[:, 0], "high", "low"), Y[:, 0] + Y[:, 1]):
+        fitted = clone(learner).fit(X, target)
+        scores, model = fitted.decision_function(X), fitted[-1] if hasattr(fitted, "steps") else fitted
+        expected = X @ model.coef_.T + model.intercept_
+        binary = target.ndim == 1 and len(fitted.classes_) == 2
+        np.testing.assert_allclose(scores, expected[:, 0] if binary else expected)
+        if target.ndim == 2 or binary:
+            decided = (scores > 0).astype(int)
+            np.testing.assert_array_equal(fitted.classes_[decided] if binary else decided, fitted.predict(X))
+            proba = fitted.predict_proba(X)[:, 1] if binary else fitted.predict_proba(X)
+            np.testing.assert_allclose(proba, expit(scores))
+        else:
+            np.testing.assert_array_equal(fitted.classes_[scores.argmax(axis=1)], fitted.predict(X))
+        sparse_scores = fitted.decision_function(sparse.csr_array(X))
+        np.testing.assert_allclose(sparse_scores, scores)
+
+
+def test_features_are_selected_by_coefficients_and_importances():
+    X, Y = data(2)
+    X = np.hstack([X[:, :2], np.random.default_rng(0).random((90, 6))])
+    for learner in (OnlineLogisticRegression(0.5), InvariantLogisticClassifier(), PragmaForestClassifier(20, n_bags=0)):
+        for selector in (
+            SelectFromModel(learner, max_features=2, threshold=-np.inf),
+            RFE(learner, n_features_to_select=2),
+        ):
+            assert selector.fit(X, Y).get_support().tolist() == [True] * 2 + [False] * 6
 
 
 @pytest.mark.slow

@@ -51,8 +51,8 @@ class StreamPipeline(Composition, StreamClassifier):
 
     Labels that appear after the first call are refused, or learnt, as by the last step.
 
-    Rows may be arrays, lists or data frames of numbers and words, as the first step takes them. What X must hold is
-    checked by the steps; the pipeline checks the width, and the names of columns. Rows of frames reach the steps as
+    Rows may be arrays, lists or data frames of numbers and words, as the first step takes them. The steps check the
+    values of X; the pipeline checks the width, and the names of columns. Rows of frames reach the steps as
     frames, and after ``set_output`` the last step gets frames, too.
 
     The last step learns the known labels of a row. Transformers learn every row, except those whose labels are all

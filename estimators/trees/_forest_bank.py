@@ -1,6 +1,6 @@
 """Compiled adaptive random forests for estimators: rows in blocks, members in groups, one thread for each group."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from copy import copy
@@ -12,6 +12,7 @@ import numpy as np
 from estimators._typing import Array
 from estimators.contract.batching import dense
 from estimators.contract.validation import Features
+from estimators.trees._importances import importances_in
 from estimators.trees._kernels.forest import ForestChunk, ForestParams, forest_bytes, learn, new_forest, predict
 from estimators.trees._tree_bank import NO_WEIGHTS, split_evenly
 
@@ -85,6 +86,12 @@ class ForestBank:
     def members(self) -> Array:
         """Counters of each member, of shape (n_targets, n_models)."""
         return np.concatenate([forest.members for forest in self.forests]).reshape(self.n_targets, self.n_models)
+
+    def importances(self) -> Iterator[Array]:
+        """Return the decrease of entropy by the splits of each feature, for the tree of each member that votes."""
+        for forest in self.forests:
+            for member, side in enumerate(forest.members["side"].tolist()):
+                yield importances_in(forest.arrays, 2 * member + side, n_classes=self.n_classes)
 
     @property
     def size_bytes(self) -> int:

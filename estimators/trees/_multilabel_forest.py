@@ -1,6 +1,6 @@
 """One adaptive random forest for all labels: every tree predicts all labels from random features of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
@@ -14,6 +14,7 @@ from estimators._typing import Array
 from estimators.contract.batching import dense
 from estimators.contract.validation import Features
 from estimators.trees._forest_bank import BLOCK, run_tasks
+from estimators.trees._importances import decreases
 from estimators.trees._kernels.forest import MEMBER, ForestParams
 from estimators.trees._kernels.hoeffding import SKIP, TreeParams
 from estimators.trees._kernels.multilabel_arrays import MultilabelTree, new_tree, size_bytes
@@ -163,6 +164,14 @@ class MultilabelForest:
     def members(self) -> Array:
         """Counters of each member, of shape (1, n_models)."""
         return np.concatenate([member.counters for member in self.trees])[np.newaxis]
+
+    def importances(self) -> Iterator[Array]:
+        """Return the decrease of entropy by the splits of each feature, for the tree of each member that votes."""
+        for features, tree in (member.foreground for member in self.trees):
+            found = np.zeros(self.trees[0].n_features)
+            own = slice(None) if features is None else features
+            found[own] = decreases(tree.nodes, 0, len(found[own]), tree.weights.__getitem__)
+            yield found
 
     @property
     def size_bytes(self) -> int:

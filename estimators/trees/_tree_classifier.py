@@ -10,6 +10,7 @@ from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.locks import lock_of
 from estimators.contract.validation import Features
 from estimators.trees._graphviz import dot
+from estimators.trees._importances import importances, importances_in
 from estimators.trees._tree_bank import TreeBank, codes_of, decide
 
 
@@ -24,6 +25,19 @@ class TreeClassifier(StreamClassifier):
     _learns_unknown = True
 
     bank_: Any
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of each feature in the decrease of entropy by the splits; zeros before any split.
+
+        A tree counts by its shares, which sum to 1, whatever its size. The classes of a branch are those in its leaves.
+        """
+        check_is_fitted(self)
+        with lock_of(self):
+            return importances(
+                importances_in(*self.bank_.find(tree), n_classes=self.bank_.n_classes)
+                for tree in range(self.bank_.n_trees)
+            )
 
     def to_dot(self, label: int = 0) -> str:
         """Draw a tree in the language of Graphviz.

@@ -7,6 +7,7 @@ import joblib
 import numpy as np
 from scipy.stats import poisson
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
@@ -14,6 +15,7 @@ from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels, grows
 from estimators.contract.validation import Features
 from estimators.trees._forest_bank import ForestBank
+from estimators.trees._importances import importances
 from estimators.trees._kernels.forest import ForestParams
 from estimators.trees._multilabel_forest import MultilabelForest
 from estimators.trees._tree_bank import check_tree_params, codes_of
@@ -64,6 +66,8 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
     ----------
     forest_ : ForestBank or MultilabelForest
         The members, in flat arrays.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the decrease of entropy by the splits, mean over the trees that have any.
     n_warnings_, n_drifts_ : ndarray of int of shape (n_labels, n_models) or (1, n_models)
         Number of warnings, and of replacements, of each member; one row if there is one forest.
     classes_ : ndarray of shape (n_labels, 2) or (n_classes,)
@@ -162,6 +166,16 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
     def n_drifts_(self) -> Array:
         """Number of replacements of each member."""
         return self._counters("n_drifts")
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of each feature in the decrease of entropy by the splits; zeros before any split.
+
+        A tree counts by its shares, which sum to 1, whatever its size. The classes of a branch are those in its leaves.
+        """
+        check_is_fitted(self)
+        with lock_of(self):
+            return importances(self.forest_.importances())
 
     def build_forest(
         self, n_targets: int, n_classes: int, n_features: int, random_state: RandomStateLike, *, of_labels: bool

@@ -45,6 +45,8 @@ class HoeffdingAdaptiveTreeClassifier(TreeClassifier):
     ----------
     bank_ : AdaptiveTreeBank
         The trees, in flat arrays.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the decrease of entropy by the splits, mean over the trees that have any.
     n_alternate_, n_pruned_, n_switched_ : ndarray of int of shape (n_labels,) or (1,)
         Number of alternate leaves of each tree that were begun; that were given up because they erred more, or because
         a branch above was replaced; and that replaced their branch because they erred less.

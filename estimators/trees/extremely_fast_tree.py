@@ -40,6 +40,8 @@ class ExtremelyFastDecisionTreeClassifier(TreeClassifier):
     ----------
     bank_ : TreeBank
         The trees, in flat arrays.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the decrease of entropy by the splits, mean over the trees that have any.
     classes_ : ndarray of shape (n_labels, 2) or (n_classes,)
         For labels, 0 and 1 for each; for one class a row, the sorted values.
 

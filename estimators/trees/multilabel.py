@@ -9,6 +9,7 @@ from estimators.contract.batching import blocks, dense
 from estimators.contract.locks import lock_of
 from estimators.contract.validation import Features
 from estimators.trees._graphviz import dot_of_labels
+from estimators.trees._importances import decreases, importances
 from estimators.trees._kernels import multilabel_learning
 from estimators.trees._kernels.multilabel_arrays import new_tree, size_bytes
 from estimators.trees._tree_bank import NO_WEIGHTS, check_tree_params, codes_of, decide
@@ -43,6 +44,8 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
     ----------
     tree_ : MultilabelTree
         The tree, in flat arrays.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the decrease of entropy by the splits, summed over the labels.
 
     See Also
     --------
@@ -105,6 +108,13 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
     def uses_task(self) -> bool:
         """Whether `label_mask` changes what is learnt."""
         return self.targeted
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of each feature in the decrease of entropy by the splits; zeros before any split."""
+        check_is_fitted(self)
+        with lock_of(self):
+            return importances([decreases(self.tree_.nodes, 0, self.n_features_in_, self.tree_.weights.__getitem__)])
 
     def to_dot(self) -> str:
         """Draw the tree in the language of Graphviz.

@@ -1,0 +1,54 @@
+"""Importance of features in trees that grow: how much their splits separate the classes."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from estimators._typing import Array
+from estimators.trees._graphviz import class_weights
+from estimators.trees._kernels.tree_arrays import NONE, TreeArrays
+
+
+def importances(trees: Iterable[Array]) -> Array:
+    """Return the mean of the importances in each tree, which sum to 1; trees without a split are left out."""
+    total = np.sum([tree / tree.sum() if tree.any() else tree for tree in trees], axis=0)
+    return np.asarray(total / total.sum() if total.any() else total)
+
+
+def importances_in(arrays: TreeArrays, place: int, *, n_classes: int) -> Array:
+    """Return the decrease of entropy by the splits of each feature in one tree."""
+
+    def weights(i: int) -> Array:
+        found = np.zeros(n_classes)
+        for code, weight in class_weights(arrays, i):
+            found[code] = weight
+        return found
+
+    tree = arrays.trees[place]
+    return decreases(arrays.nodes, int(tree["root"]), int(tree["n_features"]), weights)
+
+
+def decreases(nodes: Any, root: int, n_features: int, leaf_weights: Callable[[int], Array]) -> Array:
+    """Return the decrease of entropy by feature, weighted; the classes of a branch are those of the leaves below it."""
+    order, waiting = [], [root]
+    while waiting:
+        order.append(waiting.pop())
+        node = nodes[order[-1]]
+        waiting += [] if node["feature"] == NONE else [int(node["left"]), int(node["right"])]
+    found, weights = np.zeros(n_features), {}
+    for i in reversed(order):
+        if nodes[i]["feature"] == NONE:
+            weights[i] = leaf_weights(i)
+            continue
+        sides = weights.pop(int(nodes[i]["left"])), weights.pop(int(nodes[i]["right"]))
+        weights[i] = sides[0] + sides[1]
+        decrease = _entropy(weights[i]) - _entropy(sides[0]) - _entropy(sides[1])
+        found[nodes[i]["feature"]] += max(decrease, 0.0)
+    return found
+
+
+def _entropy(weights: Array) -> float:
+    """Return the entropy of classes, on the last axis, times their weight; of several labels, the sum."""
+    share = np.divide(weights, weights.sum(axis=-1, keepdims=True), out=np.ones_like(weights), where=weights > 0)
+    return -float((weights * np.log2(share)).sum())

@@ -58,7 +58,7 @@ def hash_categories(X: MatrixLike, *, n_features: int = 1024) -> sparse.csr_arra
     """
     table: Array = check_array(as_mixed(X), dtype=None)
     hasher = FeatureHasher(n_features, input_type="string", alternate_sign=False)
-    rows = ([_token(number, one) for number, one in enumerate(row)] for row in table.tolist())
+    rows = ([_token(number, category) for number, category in enumerate(row)] for row in table.tolist())
     return sparse.csr_array(hasher.transform(rows))
 
 

@@ -7,6 +7,7 @@ Writes the mean ranks, and prints how like ACC each of them orders all cells.
 
 import csv
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,6 @@ from scipy.stats import spearmanr
 from metrics import average_ranks, frug
 
 UNITS = ("kWh", "kJ")
-_JOULES_PER_KWH = 3.6e6
 
 
 def read(path: Path) -> tuple[list[str], np.ndarray]:
@@ -35,10 +35,7 @@ def compute(folder: Path) -> tuple[list[str], dict[str, np.ndarray]]:
     defined = ~np.isnan(accuracies).any(axis=0)
     accuracies, joules = accuracies[:, defined], joules[:, defined]
     scores = {
-        f"Frug ({unit})": np.vectorize(lambda acc, energy, unit=unit: frug(acc, energy, energy_unit=unit))(
-            accuracies, joules / _JOULES_PER_KWH
-        )
-        for unit in UNITS
+        f"Frug ({unit})": np.vectorize(partial(frug, energy_unit="J", scale=unit))(accuracies, joules) for unit in UNITS
     }
     return strategies, {"ACC": accuracies, **scores, "Energy": -joules}
 

@@ -223,7 +223,7 @@ def _try(
         parameters=_as_json(configuration),
         status="done" if is_complete else "capped",
         ba_macro=ba_macro,
-        frugality=None if ba_macro is None else frug(ba_macro, counted, energy_unit=FRUGALITIES[criterion.objective]),
+        frugality=None if ba_macro is None else frug(ba_macro, counted, scale=FRUGALITIES[criterion.objective]),
         nce=nce,
         wall_time_s=sum(phase.wall_time_s for phase in phases),
         cpu_time_s=sum(phase.cpu_time_s for phase in phases),

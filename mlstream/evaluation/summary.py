@@ -183,13 +183,13 @@ def add_constant_labels(record: ScoreRecord, constant: Mapping[str, tuple[int, i
 
 
 def add_frugality(record: ScoreRecord, energy_kwh: float | None) -> None:
-    """Record accuracy against energy, in each unit; both must be known."""
+    """Record accuracy against energy, on each scale; both must be known."""
     accuracy = record.values["acc"]
-    for name, unit in FRUGALITIES.items():
+    for name, scale in FRUGALITIES.items():
         if accuracy is None or energy_kwh is None:
             record.add(name, math.nan, "Energy was not measured." if energy_kwh is None else "ACC is not defined.")
         else:
-            record.add(name, frug(accuracy, energy_kwh, energy_unit=unit), "")
+            record.add(name, frug(accuracy, energy_kwh, scale=scale), "")
 
 
 def _transfers(record: ScoreRecord, R: Floats, order: Mask) -> dict[str, Callable[[], float]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-# Score -> unit of energy, see `metrics.frug`: that of the literature, in which the streams here take thousandths, and
+# Score -> scale of energy, see `metrics.frug`: that of the literature, in which the streams here take thousandths, and
 # one in which they take about 1.
 FRUGALITIES: Mapping[str, str] = MappingProxyType({"frug_kwh": "kWh", "frug_kj": "kJ"})
 # Records without a unit in the name state it in this setting, or took kWh.

@@ -275,6 +275,7 @@ def _window_oracle(chunks: list[metrics.LabelCounts], width: int) -> Any:
 
 
 SHARE = st.floats(0, 0.999)
+JOULES = {"J": 1.0, "kJ": 1e3, "MJ": 1e6, "Wh": 3.6e3, "kWh": 3.6e6, "MWh": 3.6e9}
 CURVE = given.curves()
 EVERY = 10**6
 
@@ -359,15 +360,11 @@ VALUE_ROWS: dict[str, ValueRow] = {
     ),
     "frug": ValueRow(
         metrics.frug,
-        lambda acc, energy, w, energy_unit: (
-            acc
-            - w
-            + w / (1 + energy * {"J": 3.6e6, "kJ": 3600, "MJ": 3.6, "Wh": 1000, "kWh": 1, "MWh": 0.001}[energy_unit])
-        ),
+        lambda acc, energy, w, energy_unit, scale: acc - w + w / (1 + energy * JOULES[energy_unit] / JOULES[scale]),
         st.tuples(
             st.tuples(st.floats(0, 1), st.floats(0, 1e3)),
             st.fixed_dictionaries(
-                {"w": st.floats(0, 1), "energy_unit": st.sampled_from(["J", "kJ", "MJ", "Wh", "kWh", "MWh"])}
+                {"w": st.floats(0, 1), "energy_unit": st.sampled_from([*JOULES]), "scale": st.sampled_from([*JOULES])}
             ),
         ),
         -1,

@@ -9,15 +9,23 @@ import pytest
 
 from metrics import frug
 
+KWH = {"J": 1 / 3.6e6, "kJ": 1 / 3600, "MJ": 1 / 3.6, "Wh": 1e-3, "kWh": 1.0, "MWh": 1e3}
 
-def test_the_unit_sets_what_counts_as_much() -> None:
-    for unit, kwh in {"J": 1 / 3.6e6, "kJ": 1 / 3600, "MJ": 1 / 3.6, "Wh": 1e-3, "kWh": 1.0, "MWh": 1e3}.items():
-        assert frug(0.9, kwh, energy_unit=unit) == pytest.approx(0.9 - 0.5, abs=1e-12)
+
+def test_the_scale_sets_what_counts_as_much() -> None:
+    for scale, kwh in KWH.items():
+        assert frug(0.9, kwh, scale=scale) == pytest.approx(0.9 - 0.5, abs=1e-12)
+
+
+def test_energy_is_read_in_its_unit() -> None:
+    assert frug(0.8, 900, energy_unit="kJ") == frug(0.8, 0.25) == pytest.approx(0.6)
+    for unit, kwh in KWH.items():
+        assert frug(0.9, 2 / kwh, energy_unit=unit) == pytest.approx(frug(0.9, 2), abs=1e-12)
 
 
 def test_free_energy_and_endless_energy() -> None:
     assert frug(0.9, 0.0) == 0.9
-    assert frug(0.9, 1e308, energy_unit="J") == pytest.approx(-0.1)
+    assert frug(0.9, 1e308, scale="J") == pytest.approx(-0.1)
     assert frug(0.9, 5e-324) == 0.9
 
 
@@ -48,6 +56,7 @@ def test_the_supplements_scores_come_out(shared_data: Callable[[str], Path]) -> 
         ((float("inf"), 1.0), {}, "acc must be a finite number"),
         ((0.9, 1.0), {"w": -1}, "w must be a finite number"),
         ((0.9, 1.0), {"energy_unit": "calorie"}, "energy_unit must be one of 'J', .* Got 'calorie'"),
+        ((0.9, 1.0), {"scale": "calorie"}, "scale must be one of 'J', .* Got 'calorie'"),
         (([0.9], 1.0), {}, "acc must be a finite number"),
     ],
 )

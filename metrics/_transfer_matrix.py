@@ -47,11 +47,19 @@ class History(NamedTuple):
         return np.isinf(values) if self.undefined == "skip" else ~np.isfinite(values)
 
 
-def read_history(R: ArrayLike, order: ArrayLike, undefined: Undefined) -> History:
-    """Check shapes and task numbers, and find the visits of each task."""
+def read_history(R: ArrayLike, order: ArrayLike | None, undefined: Undefined, *, needs_start: bool = False) -> History:
+    """Check shapes and task numbers, and find the visits of each task; row 0 may be left out unless it is needed."""
     require_choice(undefined, "undefined", ("raise", "skip"))
-    scores, present = _check_scores(R), _check_order(order)
+    scores = _check_scores(R)
+    present = np.arange(scores.shape[1]) if order is None else _check_order(order)
     n_experiences = len(present)
+    if len(scores) == n_experiences and not needs_start:
+        scores = np.vstack([np.full(scores.shape[1], np.nan), scores])
+    if order is None and len(scores) not in (n_experiences, n_experiences + 1):
+        raise ValueError(
+            f"order must be given unless R has row 0 and one row for each of its {n_experiences} tasks. "
+            f"Got {len(scores)} rows instead."
+        )
     if len(scores) != n_experiences + 1:
         raise ValueError(
             f"R must have n_experiences + 1 = {n_experiences + 1} rows, row 0 measured before any learning. "
@@ -122,7 +130,7 @@ def mean_over_tasks(values: Floats) -> float:
     return float(nan_mean(values))
 
 
-def check_reference_scores(reference_scores: ArrayLike, history: History, tasks: NDArray[np.intp]) -> Floats:
+def check_reference_scores(reference_scores: ArrayLike | None, history: History, tasks: NDArray[np.intp]) -> Floats:
     """Return the reference scores of `tasks`; those of other tasks may be missing."""
     scores = np.asarray(reference_scores)
     n_tasks = history.R.shape[1]

@@ -2,9 +2,10 @@
 
 `R` has shape (n_experiences + 1, n_tasks): row s holds the scores on the evaluation set of every task after experience
 s, row 0 before any learning. `order` is the task of each experience, or, where experiences mix tasks, a boolean array
-(n_experiences, n_tasks). Tasks may recur, and some may never be trained. Scores are such that higher is better. A NaN
-or infinite score is an error if a metric needs it, and does not matter otherwise; with ``undefined="skip"``, cells of
-NaN are left out instead. A mean over no task is NaN.
+(n_experiences, n_tasks). Tasks may recur, and some may never be trained. Without `order`, each task is visited once, in
+the order of columns. Row 0 may be left out where it is not used. Scores are such that higher is better. A NaN or
+infinite score is an error if a metric needs it, and does not matter otherwise; with ``undefined="skip"``, cells of NaN
+are left out instead. A mean over no task is NaN.
 """
 
 from typing import Literal
@@ -19,7 +20,7 @@ from metrics.validation import require_choice
 
 def acc(
     R: ArrayLike,
-    order: ArrayLike,
+    order: ArrayLike | None = None,
     *,
     when: Literal["final", "mean", "triangular"] = "final",
     undefined: Undefined = "raise",
@@ -28,10 +29,10 @@ def acc(
 
     Parameters
     ----------
-    R : array-like of shape (n_experiences + 1, n_tasks)
-        Scores after each experience; row 0 is not used.
-    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks)
-        Task of each experience, or the tasks it holds.
+    R : array-like of shape (n_experiences + 1, n_tasks) or (n_experiences, n_tasks)
+        Scores after each experience; row 0 is not used and may be left out.
+    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks), optional
+        Task of each experience, or the tasks it holds. By default each task is visited once, in the order of columns.
     when : {"final", "mean", "triangular"}, default="final"
         After the last experience; mean of that average over all experiences; or mean over all pairs of an experience
         and a task seen by then.
@@ -46,7 +47,7 @@ def acc(
     Raises
     ------
     ValueError
-        If R lacks row 0 or a task that order names, or a score that is needed is not finite.
+        If R lacks a row or a task that order names, or a score that is needed is not finite.
 
     Notes
     -----
@@ -64,6 +65,8 @@ def acc(
     >>> R = [[0.5, 0.5], [0.9, 0.6], [0.7, 0.8]]
     >>> acc(R, [0, 1])
     0.75
+    >>> acc(R[1:])  # each task once, in turn; row 0 is not used
+    0.75
     >>> round(acc(R, [0, 1], when="mean"), 3), round(acc(R, [0, 1], when="triangular"), 3)
     (0.825, 0.8)
     """
@@ -80,15 +83,15 @@ def acc(
     return float(nan_mean(divide(sums, np.bincount(steps, weights=defined)[1:])))
 
 
-def aia(R: ArrayLike, order: ArrayLike, *, undefined: Undefined = "raise") -> float:
+def aia(R: ArrayLike, order: ArrayLike | None = None, *, undefined: Undefined = "raise") -> float:
     """Average incremental accuracy: `acc` averaged over all experiences; higher is better.
 
     Parameters
     ----------
-    R : array-like of shape (n_experiences + 1, n_tasks)
-        Scores after each experience; row 0 is not used.
-    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks)
-        Task of each experience, or the tasks it holds.
+    R : array-like of shape (n_experiences + 1, n_tasks) or (n_experiences, n_tasks)
+        Scores after each experience; row 0 is not used and may be left out.
+    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks), optional
+        Task of each experience, or the tasks it holds. By default each task is visited once, in the order of columns.
     undefined : {"raise", "skip"}, default="raise"
         Whether NaN in a cell that is needed is an error, or the cell is left out of means.
 
@@ -100,7 +103,7 @@ def aia(R: ArrayLike, order: ArrayLike, *, undefined: Undefined = "raise") -> fl
     Raises
     ------
     ValueError
-        If R lacks row 0 or a task that order names, or a score that is needed is not finite.
+        If R lacks a row or a task that order names, or a score that is needed is not finite.
 
     Notes
     -----
@@ -120,7 +123,7 @@ def aia(R: ArrayLike, order: ArrayLike, *, undefined: Undefined = "raise") -> fl
 
 def fm(
     R: ArrayLike,
-    order: ArrayLike,
+    order: ArrayLike | None = None,
     *,
     best_since: Literal["first_visit", "start"] = "first_visit",
     include_current: bool = False,
@@ -130,10 +133,10 @@ def fm(
 
     Parameters
     ----------
-    R : array-like of shape (n_experiences + 1, n_tasks)
-        Scores after each experience; row 0 is not used.
-    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks)
-        Task of each experience, or the tasks it holds.
+    R : array-like of shape (n_experiences + 1, n_tasks) or (n_experiences, n_tasks)
+        Scores after each experience; row 0 is not used and may be left out.
+    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks), optional
+        Task of each experience, or the tasks it holds. By default each task is visited once, in the order of columns.
     best_since : {"first_visit", "start"}, default="first_visit"
         Experience from which on the best score of a task is looked for: its first visit, or the first experience of
         all, as in the formula of the references.
@@ -150,7 +153,7 @@ def fm(
     Raises
     ------
     ValueError
-        If R lacks row 0 or a task that order names, or a score that is needed is not finite.
+        If R lacks a row or a task that order names, or a score that is needed is not finite.
 
     Notes
     -----
@@ -186,8 +189,8 @@ def fm(
 
 def intransigence(
     R: ArrayLike,
-    order: ArrayLike,
-    reference_scores: ArrayLike,
+    order: ArrayLike | None = None,
+    reference_scores: ArrayLike | None = None,
     *,
     when: Literal["final", "mean"] = "final",
     undefined: Undefined = "raise",
@@ -196,12 +199,13 @@ def intransigence(
 
     Parameters
     ----------
-    R : array-like of shape (n_experiences + 1, n_tasks)
-        Scores after each experience; row 0 is not used.
-    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks)
-        Task of each experience, or the tasks it holds.
+    R : array-like of shape (n_experiences + 1, n_tasks) or (n_experiences, n_tasks)
+        Scores after each experience; row 0 is not used and may be left out.
+    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks), optional
+        Task of each experience, or the tasks it holds. By default each task is visited once, in the order of columns.
     reference_scores : array-like of shape (n_tasks,)
-        Score on each task of a model trained jointly on all data up to and including the first visit of that task.
+        Score on each task of a model trained jointly on all data up to and including the first visit of that task. It
+        must be given.
     when : {"final", "mean"}, default="final"
         For the task that came last as a new one, or averaged over all trained tasks.
     undefined : {"raise", "skip"}, default="raise"
@@ -215,7 +219,7 @@ def intransigence(
     Raises
     ------
     ValueError
-        If R lacks row 0 or a task that order names, or a score that is needed is not finite.
+        If R lacks a row or a task that order names, or a score that is needed is not finite.
 
     Notes
     -----

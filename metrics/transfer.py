@@ -2,9 +2,10 @@
 
 `R` has shape (n_experiences + 1, n_tasks): row s holds the scores on the evaluation set of every task after experience
 s, row 0 before any learning. `order` is the task of each experience, or, where experiences mix tasks, a boolean array
-(n_experiences, n_tasks). Tasks may recur, and some may never be trained. Scores are such that higher is better. A NaN
-or infinite score is an error if a metric needs it, and does not matter otherwise; with ``undefined="skip"``, cells of
-NaN are left out instead. A mean over no task is NaN.
+(n_experiences, n_tasks). Tasks may recur, and some may never be trained. Without `order`, each task is visited once, in
+the order of columns. Row 0 may be left out where it is not used. Scores are such that higher is better. A NaN or
+infinite score is an error if a metric needs it, and does not matter otherwise; with ``undefined="skip"``, cells of NaN
+are left out instead. A mean over no task is NaN.
 """
 
 from typing import Literal
@@ -20,7 +21,7 @@ from metrics.validation import require_choice
 
 def bwt(
     R: ArrayLike,
-    order: ArrayLike,
+    order: ArrayLike | None = None,
     *,
     reference: Literal["last", "first"] = "last",
     include_current: bool = False,
@@ -30,10 +31,10 @@ def bwt(
 
     Parameters
     ----------
-    R : array-like of shape (n_experiences + 1, n_tasks)
-        Scores after each experience; row 0 is not used.
-    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks)
-        Task of each experience, or the tasks it holds.
+    R : array-like of shape (n_experiences + 1, n_tasks) or (n_experiences, n_tasks)
+        Scores after each experience; row 0 is not used and may be left out.
+    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks), optional
+        Task of each experience, or the tasks it holds. By default each task is visited once, in the order of columns.
     reference : {"last", "first"}, default="last"
         Visit of a task with which the end is compared. "first" mixes relearning in.
     include_current : bool, default=False
@@ -49,7 +50,7 @@ def bwt(
     Raises
     ------
     ValueError
-        If R lacks row 0 or a task that order names, or a score that is needed is not finite.
+        If R lacks a row or a task that order names, or a score that is needed is not finite.
 
     Notes
     -----
@@ -74,7 +75,7 @@ def bwt(
 
 def fwt(
     R: ArrayLike,
-    order: ArrayLike,
+    order: ArrayLike | None = None,
     *,
     reference_scores: ArrayLike | None = None,
     undefined: Undefined = "raise",
@@ -84,9 +85,9 @@ def fwt(
     Parameters
     ----------
     R : array-like of shape (n_experiences + 1, n_tasks)
-        Scores after each experience.
-    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks)
-        Task of each experience, or the tasks it holds.
+        Scores after each experience; row 0 may be left out if reference scores are given.
+    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks), optional
+        Task of each experience, or the tasks it holds. By default each task is visited once, in the order of columns.
     reference_scores : array-like of shape (n_tasks,), optional
         Score on each task of a fresh model trained on that task alone. If given, the survey's forward transfer is
         computed, which is another quantity.
@@ -101,7 +102,7 @@ def fwt(
     Raises
     ------
     ValueError
-        If R lacks row 0 or a task that order names, or a score that is needed is not finite.
+        If R lacks a row or a task that order names, or a score that is needed is not finite.
 
     Notes
     -----
@@ -123,7 +124,7 @@ def fwt(
     >>> round(fwt(R, [0, 1], reference_scores=[0.9, 0.75]), 3)
     0.05
     """
-    history = read_history(R, order, undefined)
+    history = read_history(R, order, undefined, needs_start=reference_scores is None)
     tasks = history.trained[history.first[history.trained] > 1]
     if reference_scores is not None:
         learnt = history.cells(history.first[tasks], tasks)
@@ -133,7 +134,7 @@ def fwt(
 
 def stepwise_transfer(
     R: ArrayLike,
-    order: ArrayLike,
+    order: ArrayLike | None = None,
     *,
     baseline: Literal["measured", "zero"] = "measured",
     include_current: bool = False,
@@ -144,9 +145,9 @@ def stepwise_transfer(
     Parameters
     ----------
     R : array-like of shape (n_experiences + 1, n_tasks)
-        Scores after each experience.
-    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks)
-        Task of each experience, or the tasks it holds.
+        Scores after each experience; row 0 may be left out if the baseline is "zero".
+    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks), optional
+        Task of each experience, or the tasks it holds. By default each task is visited once, in the order of columns.
     baseline : {"measured", "zero"}, default="measured"
         Row 0 as measured before any learning, or zeros, as in the published code, where the first score on a task thus
         counts as forward transfer.
@@ -165,7 +166,7 @@ def stepwise_transfer(
     Raises
     ------
     ValueError
-        If R lacks row 0 or a task that order names, or a score that is needed is not finite.
+        If R lacks a row or a task that order names, or a score that is needed is not finite.
 
     Notes
     -----
@@ -185,7 +186,7 @@ def stepwise_transfer(
     {'BWT': -0.2, 'FWT': 0.1, 'BWT+': 0.0, 'BWT-': -0.2, 'FWT+': 0.1, 'FWT-': 0.0}
     """
     require_choice(baseline, "baseline", ("measured", "zero"))
-    history = read_history(R, order, undefined)
+    history = read_history(R, order, undefined, needs_start=baseline == "measured")
     if baseline == "zero":
         history.R[0] = 0.0
     backward, forward = history.seen[:-1], ~history.seen[1:]

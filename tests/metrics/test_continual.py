@@ -78,6 +78,43 @@ def test_an_order_of_sets_equals_the_order_of_numbers() -> None:
     assert metrics.stepwise_transfer(R, ORDER) == metrics.stepwise_transfer(R, present)
 
 
+JOINT = [0.9, 0.85, 0.8]
+NEEDLESS_START = {
+    "acc": metrics.acc,
+    "aia": metrics.aia,
+    "fm": metrics.fm,
+    "bwt": metrics.bwt,
+    "fwt": partial(metrics.fwt, reference_scores=JOINT),
+    "intransigence": partial(metrics.intransigence, reference_scores=JOINT),
+    "stepwise_transfer": partial(metrics.stepwise_transfer, baseline="zero"),
+}
+NEEDED_START = {"fwt": metrics.fwt, "stepwise_transfer": metrics.stepwise_transfer}
+
+
+@pytest.mark.parametrize("name", NEEDLESS_START)
+def test_row_0_may_be_left_out_where_it_is_not_used(name: str) -> None:
+    metric = NEEDLESS_START[name]
+    assert metric(R[1:], ORDER) == metric(R, ORDER)
+    assert metric(R[1:4]) == metric(R[:4]) == metric(R[:4], [0, 1, 2])
+
+
+@pytest.mark.parametrize("name", NEEDED_START)
+def test_row_0_must_be_there_where_it_is_used(name: str) -> None:
+    metric = NEEDED_START[name]
+    assert metric(R[:4]) == metric(R[:4], [0, 1, 2])
+    with pytest.raises(ValueError, match=r"R must have n_experiences \+ 1 = 4 rows, row 0 .* Got 3 rows"):
+        metric(R[1:4])
+
+
+def test_without_an_order_each_task_is_visited_once() -> None:
+    with pytest.raises(
+        ValueError, match=r"order must be given unless R has row 0 and one row for each of its 3 tasks. Got 5 rows"
+    ):
+        metrics.acc(R)
+    with pytest.raises(ValueError, match="reference_scores must be 3 numbers, one per task"):
+        metrics.intransigence(R[:4])
+
+
 def test_names_of_tasks_do_not_matter() -> None:
     swap = [2, 0, 1]
     renamed = [swap.index(task) for task in ORDER]

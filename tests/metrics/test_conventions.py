@@ -136,3 +136,6 @@ def test_transfers() -> None:
         metrics.stepwise_transfer(R, order, baseline="zero")["FWT"],
     ]
     assert answers == pytest.approx([0.1, 0.05, 0.1, 0.6])
+    R, order = [[0.5, 0.5], [0.6, 0.5], [0.5, 0.7], [0.9, 0.6], [0.8, 0.8]], [0, 1, 0, 1]
+    assert metrics.bwt(R, order) == pytest.approx(-0.1)
+    assert metrics.bwt(R, order, reference="first") == pytest.approx(0.2)

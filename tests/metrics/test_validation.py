@@ -234,10 +234,10 @@ CONTINUAL["intransigence"] = lambda R, order: metrics.intransigence(R, order, [0
 
 def test_a_history_must_be_whole() -> None:
     wrong = [
-        ([[0.5, 0.5]] * 2, [0, 1], r"R must have n_experiences \+ 1 = 3 rows, row 0 measured .* Got 2 rows"),
+        ([[0.5, 0.5]] * 4, [0, 1], r"R must have n_experiences \+ 1 = 3 rows, row 0 measured .* Got 4 rows"),
         ([[0.5, 0.5]] * 3, [0, 2], "order must name tasks 0 to 1, the columns of R. Got 2"),
         ([[0.5, 0.5]] * 3, [0, -1], "order must name tasks 0 to 1, the columns of R. Got -1"),
-        ([[0.5, 0.5]] * 3, [[True, False]] * 2 + [[False, True]], r"R must have n_experiences \+ 1 = 4 rows"),
+        ([[0.5, 0.5]] * 2, [[True, False]] * 2 + [[False, True]], r"R must have n_experiences \+ 1 = 4 rows"),
         ([[0.5, 0.5]] * 3, [[True], [True]], "order must have one column per task of R, 2. Got 1"),
         ([[0.5, 0.5]] * 3, [[True, False], [False, False]], "one task per experience. Got no task for experience 2"),
         ([[0.5, 0.5]] * 3, [], r"order must be .* Got dtype float64 and shape \(0,\)"),
@@ -338,7 +338,7 @@ def test_the_ends_of_an_interval_are_in_it() -> None:
 @pytest.mark.parametrize(
     ("R", "order", "message"),
     [
-        ([[0.5]], [0], r"^R must have n_experiences \+ 1 = 2 rows"),
+        ([[0.5]] * 3, [0], r"^R must have n_experiences \+ 1 = 2 rows"),
         (np.zeros((0, 2)), [0], r"^R must be a non-empty numeric array .* and shape \(0, 2\)"),
         ([[0.5, 0.5]] * 3, [[False, False], [True, False]], "^order must .* Got no task for experience 1 instead"),
     ],

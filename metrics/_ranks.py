@@ -4,15 +4,15 @@ Masked cells get the score minus infinity, which no valid score has, so that the
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics._blocks import read_indicator, read_mask, read_scores, row_blocks, row_sums
 from metrics._means import mean_of_blocks
-from metrics._typing import Array, Floats, LabelMatrix
-from metrics.validation import check_probabilities, check_same_shape, check_scores, check_truth
+from metrics._typing import Array, Floats, LabelMatrix, Ties
+from metrics.validation import check_probabilities, check_same_shape, check_scores, check_truth, require_choice
 
 # Which way is fastest, measured: searches for the best label one after the other, a sort, or a partition.
 _FEW = 8  # values of k
@@ -91,11 +91,12 @@ def sink_masked(scores: NDArray[np.floating], mask: NDArray[np.uint8] | None) ->
     return scores if mask is None else scores - infinite_where_zero(mask, scores.dtype)
 
 
-def hits_of_best(true: NDArray[np.uint8], scores: NDArray[np.floating], k: int) -> Floats:
+def hits_of_best(true: NDArray[np.uint8], scores: NDArray[np.floating], k: int, ties: Ties) -> Floats:
     """Return how many of the `k` best-scored labels of each row are relevant, in the mean over the orders of ties."""
+    require_choice(ties, "ties", get_args(Ties))
     narrow = scores.shape[1] <= _NARROW
-    if k == 1 or (k <= _FEW and not narrow):
-        return np.asarray(truth_of_best(true, scores, k).sum(axis=1), dtype=np.float64)
+    if ties == "order" or k == 1 or (k <= _FEW and not narrow):
+        return np.asarray(truth_of_best(true, scores, k, ties).sum(axis=1), dtype=np.float64)
     ordered = np.sort(scores, axis=1) if narrow else np.partition(scores, -k, axis=1)
     lowest = ordered[:, -k, None]
     top = (scores >= lowest).view(np.uint8)
@@ -109,10 +110,16 @@ def hits_of_best(true: NDArray[np.uint8], scores: NDArray[np.floating], k: int) 
     return hits + hits_above
 
 
-def truth_of_best(true: NDArray[np.uint8], scores: NDArray[np.floating], k: int) -> Array:
-    """Return the truth at each of the `k` best places of each row, best first; tied labels share their mean."""
+def truth_of_best(true: NDArray[np.uint8], scores: NDArray[np.floating], k: int, ties: Ties) -> Array:
+    """Return the truth at each of the `k` best places of each row, best first.
+
+    Tied labels share their mean, or come in the order of columns.
+    """
+    require_choice(ties, "ties", get_args(Ties))
     cells = _best_cells(scores, k)
     found, values = true.take(cells), scores.take(cells)
+    if ties == "order":
+        return found
     changes = values[:, 1:] != values[:, :-1]
     tied = (scores == values[:, -1:]).view(np.uint8)  # with the last place, those that were not found included
     if changes.all() and np.count_nonzero(tied) == len(tied):
@@ -125,11 +132,11 @@ def truth_of_best(true: NDArray[np.uint8], scores: NDArray[np.floating], k: int)
 
 
 def _best_cells(scores: NDArray[np.floating], k: int) -> NDArray[np.intp]:
-    """Return the places of the `k` best scores of each row in the flattened table, best first."""
+    """Return the places of the `k` best scores of each row in the flattened table, best first, ties by column."""
     n_rows, n_labels = scores.shape
     starts = np.arange(0, scores.size, n_labels)
     if k > _MANY:
-        return np.argsort(-scores, axis=1)[:, :k] + starts[:, None]
+        return np.argsort(-scores, axis=1, kind="stable")[:, :k] + starts[:, None]
     cells = np.empty((n_rows, k), dtype=np.intp)
     left = scores if k == 1 else scores.copy()
     for place in range(k):

@@ -1,6 +1,6 @@
 """Types that the whole package shares."""
 
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,3 +13,5 @@ Score: TypeAlias = Any
 # a table of 0 and 1 as users pass it, and as the functions read it
 LabelMatrix: TypeAlias = "ArrayLike | sparse.csr_array[Any] | sparse.csr_matrix[Any]"
 Indicator: TypeAlias = "Array | sparse.csr_array[Any]"
+# which of the labels that tie are among the best
+Ties: TypeAlias = Literal["expected", "order"]

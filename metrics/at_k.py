@@ -3,7 +3,8 @@
 Conventions of the whole file. Every metric is a mean over rows. A cell that `label_mask` leaves out does not exist, and
 a row without cells is left out. Where scores tie, the value is the mean over all orders of the tied labels, so that the
 order of columns does not matter (F. McSherry, M. Najork, "Computing information retrieval performance measures
-efficiently in the presence of tied scores", ECIR 2008). Scores must be finite, in masked cells too.
+efficiently in the presence of tied scores", ECIR 2008). With ``ties="order"`` the label of the lower column comes
+first, which published tables take. Scores must be finite, in masked cells too.
 """
 
 import numpy as np
@@ -13,11 +14,18 @@ from metrics._blocks import row_sums
 from metrics._means import divide, mean_of_blocks
 from metrics._overlap import Overlap, row_overlaps
 from metrics._ranks import ScoredRows, hits_of_best, mean_over_rows, sink_masked, truth_of_best
-from metrics._typing import Floats, LabelMatrix
+from metrics._typing import Floats, LabelMatrix, Ties
 from metrics.validation import check_k, check_truth, check_zero_division
 
 
-def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mask: ArrayLike | None = None) -> float:
+def precision_at_k(
+    y_true: LabelMatrix,
+    y_score: ArrayLike,
+    k: int,
+    *,
+    label_mask: ArrayLike | None = None,
+    ties: Ties = "expected",
+) -> float:
     """Share of relevant labels among the k best-scored ones, mean over rows; higher is better.
 
     Parameters
@@ -30,6 +38,8 @@ def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mas
         From 1 to the number of labels that count in a row.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
+    ties : {"expected", "order"}, default="expected"
+        Where scores tie, the mean over all orders of the tied labels, or the label of the lower column first.
 
     Returns
     -------
@@ -39,13 +49,13 @@ def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mas
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, or k is out of
-        range.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, k is out of range,
+        or an option is unknown.
 
     Notes
     -----
-    ``|top-k labels & relevant labels| / k``, the mean over all orders of tied labels: if m labels tie for the last j
-    places, each of them counts j / m. Only relevant labels count: crediting confident absences is another metric, see
+    ``|top-k labels & relevant labels| / k``. By default, if m labels tie for the last j places, each of them counts
+    j / m. Only relevant labels count: crediting confident absences is another metric, see
     `confident_accuracy_at_k`.
 
     References
@@ -57,7 +67,7 @@ def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mas
     >>> precision_at_k([[1, 0, 0], [1, 1, 0]], [[0.9, 0.5, 0.2], [0.1, 0.8, 0.7]], 2)
     0.5
     """
-    return mean_over_rows(lambda rows: precision_of_best(rows, k), y_true, y_score, label_mask)
+    return mean_over_rows(lambda rows: precision_of_best(rows, k, ties), y_true, y_score, label_mask)
 
 
 def precision_at_k_maximum(y_true: LabelMatrix, k: int, *, label_mask: ArrayLike | None = None) -> float:
@@ -84,7 +94,8 @@ def precision_at_k_maximum(y_true: LabelMatrix, k: int, *, label_mask: ArrayLike
 
     Notes
     -----
-    Mean over rows of ``min(k, |relevant labels|) / k``. The truth, passed as scores, reaches it.
+    Mean over rows of ``min(k, |relevant labels|) / k``. The truth, passed as scores, reaches it, however ties are
+    counted.
 
     References
     ----------
@@ -112,6 +123,7 @@ def recall_at_k(
     *,
     label_mask: ArrayLike | None = None,
     zero_division: float = 0.0,
+    ties: Ties = "expected",
 ) -> float:
     """Share of the relevant labels that are among the k best-scored ones, mean over rows; higher is better.
 
@@ -127,6 +139,8 @@ def recall_at_k(
         Cells that count.
     zero_division : {0, 1, nan}, default=0
         Value of a row without a relevant label; NaN leaves such rows out.
+    ties : {"expected", "order"}, default="expected"
+        Where scores tie, the mean over all orders of the tied labels, or the label of the lower column first.
 
     Returns
     -------
@@ -136,12 +150,12 @@ def recall_at_k(
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, or k is out of
-        range.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, k is out of range,
+        or an option is unknown.
 
     Notes
     -----
-    ``|top-k labels & relevant labels| / |relevant labels|``, the mean over all orders of tied labels.
+    ``|top-k labels & relevant labels| / |relevant labels|``.
 
     References
     ----------
@@ -155,7 +169,7 @@ def recall_at_k(
     undefined = check_zero_division(zero_division)
 
     def recall(rows: ScoredRows) -> Floats:
-        return divide(_hits(rows, k), row_sums(rows.true), zero_division=undefined)
+        return divide(_hits(rows, k, ties), row_sums(rows.true), zero_division=undefined)
 
     return mean_over_rows(recall, y_true, y_score, label_mask)
 
@@ -167,6 +181,7 @@ def ndcg_at_k(
     *,
     label_mask: ArrayLike | None = None,
     zero_division: float = 0.0,
+    ties: Ties = "expected",
 ) -> float:
     """Discounted gain of the k best-scored labels over the best possible one, mean over rows; higher is better.
 
@@ -182,6 +197,8 @@ def ndcg_at_k(
         Cells that count.
     zero_division : {0, 1, nan}, default=0
         Value of a row without a relevant label; NaN leaves such rows out.
+    ties : {"expected", "order"}, default="expected"
+        Where scores tie, the mean over all orders of the tied labels, or the label of the lower column first.
 
     Returns
     -------
@@ -191,13 +208,13 @@ def ndcg_at_k(
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, or k is out of
-        range.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, k is out of range,
+        or an option is unknown.
 
     Notes
     -----
-    DCG = sum over places i = 1..k of relevance_i / log2(i + 1), divided by the DCG of a perfect ranking. It
-    is the mean over all orders of tied labels, as scikit-learn's `ndcg_score`.
+    DCG = sum over places i = 1..k of relevance_i / log2(i + 1), divided by the DCG of a perfect ranking.
+    Tied labels share their mean gain by default, as in scikit-learn's `ndcg_score`.
 
     References
     ----------
@@ -212,7 +229,7 @@ def ndcg_at_k(
 
     def gain(rows: ScoredRows) -> Floats:
         _check_k(k, rows.true.shape[1], rows.n_counted)
-        best = truth_of_best(rows.true, sink_masked(rows.score, rows.mask), k)
+        best = truth_of_best(rows.true, sink_masked(rows.score, rows.mask), k, ties)
         discounts = 1.0 / np.log2(np.arange(2, k + 2))
         ideal = np.concatenate([[0.0], discounts.cumsum()])[np.minimum(row_sums(rows.true), k)]
         share = divide(best @ discounts, ideal, zero_division=undefined)
@@ -222,7 +239,12 @@ def ndcg_at_k(
 
 
 def confident_accuracy_at_k(
-    y_true: LabelMatrix, y_prob: ArrayLike, k: int, *, label_mask: ArrayLike | None = None
+    y_true: LabelMatrix,
+    y_prob: ArrayLike,
+    k: int,
+    *,
+    label_mask: ArrayLike | None = None,
+    ties: Ties = "expected",
 ) -> float:
     """Share of right decisions among the k labels of greatest confidence, mean over rows; higher is better.
 
@@ -236,6 +258,8 @@ def confident_accuracy_at_k(
         From 1 to the number of labels that count in a row.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
+    ties : {"expected", "order"}, default="expected"
+        Where scores tie, the mean over all orders of the tied labels, or the label of the lower column first.
 
     Returns
     -------
@@ -245,15 +269,14 @@ def confident_accuracy_at_k(
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0, 1 or NaN, a probability leaves [0, 1], an array is empty, or k is out
-        of range.
+        If shapes differ, a true value is not 0, 1 or NaN, a probability leaves [0, 1], an array is empty, k is out of
+        range, or an option is unknown.
 
     Notes
     -----
-    Confidence is max(p, 1 - p), and the decision is 1 where p >= 0.5. The value is the mean over all orders of labels
-    of equal confidence. The code published with the continual multi-label benchmark calls this precision at k: a
-    confident absence is as good as a confident presence, so that rare labels make it close to 1 for a model that has
-    learnt nothing.
+    Confidence is max(p, 1 - p), and the decision is 1 where p >= 0.5. Labels of equal confidence tie. The code
+    published with the continual multi-label benchmark calls this precision at k: a confident absence is as good as a
+    confident presence, so that rare labels make it close to 1 for a model that has learnt nothing.
 
     Examples
     --------
@@ -266,14 +289,14 @@ def confident_accuracy_at_k(
         confidence = np.subtract(1, rows.score, dtype=np.float64)
         np.maximum(confidence, rows.score, out=confidence)
         right = ((rows.score >= 0.5) == rows.true.view(np.bool_)).view(np.uint8)
-        return hits_of_best(right, sink_masked(confidence, rows.mask), k) / k
+        return hits_of_best(right, sink_masked(confidence, rows.mask), k, ties) / k
 
     return mean_over_rows(accuracy, y_true, y_prob, label_mask, probabilities=True)
 
 
-def precision_of_best(rows: ScoredRows, k: int) -> Floats:
+def precision_of_best(rows: ScoredRows, k: int, ties: Ties) -> Floats:
     """Share of relevant labels among the `k` best-scored ones of each row."""
-    return _hits(rows, k) / k
+    return _hits(rows, k, ties) / k
 
 
 def _check_k(k: int, n_labels: int, n_counted: NDArray[np.int64]) -> None:
@@ -285,6 +308,6 @@ def _check_k(k: int, n_labels: int, n_counted: NDArray[np.int64]) -> None:
         )
 
 
-def _hits(rows: ScoredRows, k: int) -> Floats:
+def _hits(rows: ScoredRows, k: int, ties: Ties) -> Floats:
     _check_k(k, rows.true.shape[1], rows.n_counted)
-    return hits_of_best(rows.true, sink_masked(rows.score, rows.mask), k)
+    return hits_of_best(rows.true, sink_masked(rows.score, rows.mask), k, ties)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics._ranks import ScoredRows, values_of_rows
-from metrics._typing import Array, Floats, Indicator, LabelMatrix
+from metrics._typing import Array, Floats, Indicator, LabelMatrix, Ties
 from metrics.at_k import precision_of_best
 from metrics.counts import LabelCounts
 from metrics.ranking import root_mean_square
@@ -86,7 +86,12 @@ def rmse_by_row(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLik
 
 
 def precision_at_k_by_row(
-    y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mask: ArrayLike | None = None
+    y_true: LabelMatrix,
+    y_score: ArrayLike,
+    k: int,
+    *,
+    label_mask: ArrayLike | None = None,
+    ties: Ties = "expected",
 ) -> Floats:
     """Share of relevant labels among the k best-scored ones of each row; higher is better.
 
@@ -100,6 +105,8 @@ def precision_at_k_by_row(
         From 1 to the number of labels that count in a row.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
+    ties : {"expected", "order"}, default="expected"
+        Where scores tie, the mean over all orders of the tied labels, or the label of the lower column first.
 
     Returns
     -------
@@ -109,15 +116,15 @@ def precision_at_k_by_row(
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, or k is out of
-        range.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, k is out of range,
+        or an option is unknown.
 
     Examples
     --------
     >>> precision_at_k_by_row([[1, 0], [1, 1]], [[0.2, 0.5], [1.0, 0.9]], 1)
     array([0., 1.])
     """
-    return _by_row(lambda rows: precision_of_best(rows, k), y_true, y_score, label_mask)
+    return _by_row(lambda rows: precision_of_best(rows, k, ties), y_true, y_score, label_mask)
 
 
 def _by_row(

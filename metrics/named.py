@@ -7,12 +7,13 @@ such a label is left out, in means over rows such a row counts 1 (nothing true a
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal
 
 from metrics import at_k, from_counts, multilabel, ranking
+from metrics._typing import Ties
 
 Form = Literal["counts", "decisions", "scores", "best"]
 
@@ -23,7 +24,7 @@ class NamedMetric:
 
     Forms: "counts" is called with counts (see `metrics.label_counts`); "decisions" and "scores" with truth, decisions
     or scores, and the option `label_mask`; "best" with truth, scores, a number of best-scored labels, and `label_mask`.
-    All but the first are means over rows.
+    All but the first are means over rows. Functions with `has_ties` have the option `ties`, see `metrics.at_k`.
     """
 
     name: str
@@ -32,16 +33,21 @@ class NamedMetric:
     meaning: str
     form: Form
     function: Callable[..., Any]
+    has_ties: bool = False
 
 
-def find_metrics(names: Sequence[str], option: str = "metrics") -> tuple[NamedMetric, ...]:
-    """Find metrics by their names, in that order; an unknown one raises ValueError with the nearest name."""
+def find_metrics(names: Sequence[str], option: str = "metrics", *, ties: Ties = "expected") -> tuple[NamedMetric, ...]:
+    """Find metrics by their names, in that order, with one rule for ties.
+
+    An unknown name raises ValueError with the nearest one.
+    """
     for name in names:
         if name not in NAMED_METRICS:
             near = get_close_matches(str(name), NAMED_METRICS)
             hint = f"; did you mean {near[0]!r}?" if near else "."
             raise ValueError(f"{option} must be among {', '.join(NAMED_METRICS)}. Got {name!r} instead{hint}")
-    return tuple(NAMED_METRICS[name] for name in names)
+    found = (NAMED_METRICS[name] for name in names)
+    return tuple(replace(one, function=partial(one.function, ties=ties)) if one.has_ties else one for one in found)
 
 
 def _ratios() -> list[NamedMetric]:
@@ -101,6 +107,7 @@ _METRICS = (
         "Share of rows whose best-scored label is not relevant.",
         "scores",
         ranking.one_error,
+        has_ties=True,
     ),
     NamedMetric(
         "coverage",
@@ -133,6 +140,7 @@ _METRICS = (
         "Share of the relevant labels that are among the k best-scored ones.",
         "best",
         partial(at_k.recall_at_k, zero_division=1.0),
+        has_ties=True,
     ),
     NamedMetric(
         "ndcg_at_k",
@@ -141,6 +149,7 @@ _METRICS = (
         "Discounted gain of the k best-scored labels over the best possible one.",
         "best",
         partial(at_k.ndcg_at_k, zero_division=1.0),
+        has_ties=True,
     ),
     NamedMetric(
         "confident_accuracy_at_k",
@@ -149,6 +158,7 @@ _METRICS = (
         "Share of right decisions, absences too, among the k labels of greatest confidence.",
         "best",
         at_k.confident_accuracy_at_k,
+        has_ties=True,
     ),
 )
 NAMED_METRICS = {one.name: one for one in _METRICS}

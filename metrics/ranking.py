@@ -1,8 +1,8 @@
 """Metrics of label scores: quality of the ranking of the labels of each row, and errors of the scores.
 
 Conventions of the whole file. Every metric is a mean over rows. A cell that `label_mask` leaves out does not exist, and
-a row without cells is left out. A label ranks below every label that ties with it, except in `one_error`. Scores must
-be finite, in masked cells too.
+a row without cells is left out. `coverage`, `ranking_loss` and `lrap` are pessimistic under ties: a label ranks below
+every label that ties with it. Scores must be finite, in masked cells too.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics._blocks import row_sums
 from metrics._means import divide
 from metrics._ranks import ScoredRows, hits_of_best, infinite_where_zero, mean_over_rows, rank, sink_masked
-from metrics._typing import Floats, LabelMatrix
+from metrics._typing import Floats, LabelMatrix, Ties
 
 
 def rmse(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | None = None) -> float:
@@ -54,7 +54,9 @@ def rmse(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
     return mean_over_rows(root_mean_square, y_true, y_score, label_mask)
 
 
-def one_error(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | None = None) -> float:
+def one_error(
+    y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | None = None, ties: Ties = "expected"
+) -> float:
     """Share of rows whose best-scored label is not relevant; lower is better.
 
     Parameters
@@ -65,6 +67,8 @@ def one_error(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike 
         Finite scores, higher for more likely labels.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
+    ties : {"expected", "order"}, default="expected"
+        Where scores tie, the mean over all orders of the tied labels, or the label of the lower column first.
 
     Returns
     -------
@@ -74,11 +78,12 @@ def one_error(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike 
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, or an array is empty.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, or an option is
+        unknown.
 
     Notes
     -----
-    One minus `precision_at_k` with k = 1. Where labels tie for the best score, it is the mean over them.
+    One minus `precision_at_k` with k = 1.
 
     References
     ----------
@@ -91,7 +96,7 @@ def one_error(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike 
     """
 
     def error(rows: ScoredRows) -> Floats:
-        return 1.0 - hits_of_best(rows.true, sink_masked(rows.score, rows.mask), 1)
+        return 1.0 - hits_of_best(rows.true, sink_masked(rows.score, rows.mask), 1, ties)
 
     return mean_over_rows(error, y_true, y_score, label_mask)
 
@@ -120,7 +125,8 @@ def coverage(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike |
 
     Notes
     -----
-    Number of labels that score at least as high as the worst-scored relevant label, as scikit-learn's `coverage_error`.
+    Number of labels that score at least as high as the worst-scored relevant label, as scikit-learn's `coverage_error`:
+    labels that tie with it are counted, so that equal scores for all labels give the worst value.
     Schapire and Singer, and MULAN, count from 0: subtract 1 (where every row has a relevant label).
 
     References
@@ -205,7 +211,8 @@ def lrap(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
     Notes
     -----
     Mean over relevant labels of (relevant labels that score at least as high) / (labels that score at least as high),
-    as scikit-learn's `label_ranking_average_precision_score`.
+    as scikit-learn's `label_ranking_average_precision_score`. Irrelevant labels that tie with a relevant one rank above
+    it.
 
     References
     ----------

@@ -237,18 +237,22 @@ def persistence_kappa(y_true: Any, label_mask: Any = None) -> list[float]:
 # scores
 
 
-def _over_orders(row: list[Any], score: Callable[[float], float], value: Callable[[list[Any]], float]) -> float:
-    """Mean of a value over all orders of a row by decreasing score."""
+def _over_orders(
+    row: list[Any], score: Callable[[float], float], value: Callable[[list[Any]], float], ties: str
+) -> float:
+    """Mean of a value over all orders of a row by decreasing score, or its value in the order of columns."""
 
     def key(cell: Any) -> float:
         return -score(cell[1])
 
+    if ties == "order":
+        return value(sorted(row, key=key))
     tied = [itertools.permutations(group) for _, group in itertools.groupby(sorted(row, key=key), key=key)]
     return mean([value(list(itertools.chain(*order))) for order in itertools.product(*tied)])
 
 
-def _hits(row: list[Any], k: int) -> float:
-    return _over_orders(row, float, lambda order: sum(t for t, _, _ in order[:k]))
+def _hits(row: list[Any], k: int, ties: str) -> float:
+    return _over_orders(row, float, lambda order: sum(t for t, _, _ in order[:k]), ties)
 
 
 def _rows(score_row: Callable[..., float]) -> Callable[..., float]:
@@ -259,8 +263,8 @@ def _rows(score_row: Callable[..., float]) -> Callable[..., float]:
 
 
 @_rows
-def precision_at_k(row: Any, k: int) -> float:
-    return _hits(row, k) / k
+def precision_at_k(row: Any, k: int, ties: str = "expected") -> float:
+    return _hits(row, k, ties) / k
 
 
 def precision_at_k_maximum(y_true: Any, k: int, label_mask: Any = None) -> float:
@@ -268,21 +272,22 @@ def precision_at_k_maximum(y_true: Any, k: int, label_mask: Any = None) -> float
 
 
 @_rows
-def recall_at_k(row: Any, k: int, zero_division: float = 0.0) -> float:
-    return ratio(_hits(row, k), sum(t for t, _, _ in row), zero_division)
+def recall_at_k(row: Any, k: int, zero_division: float = 0.0, ties: str = "expected") -> float:
+    return ratio(_hits(row, k, ties), sum(t for t, _, _ in row), zero_division)
 
 
 @_rows
-def ndcg_at_k(row: Any, k: int, zero_division: float = 0.0) -> float:
+def ndcg_at_k(row: Any, k: int, zero_division: float = 0.0, ties: str = "expected") -> float:
     def gain(order: list[Any]) -> float:
         return sum(t / math.log2(place + 2) for place, (t, _, _) in enumerate(order[:k]))
 
-    return ratio(_over_orders(row, float, gain), gain(sorted(row, reverse=True)), zero_division)
+    return ratio(_over_orders(row, float, gain, ties), gain(sorted(row, reverse=True)), zero_division)
 
 
 @_rows
-def confident_accuracy_at_k(row: Any, k: int) -> float:
-    return _over_orders(row, lambda p: max(p, 1 - p), lambda order: sum(t == (p >= 0.5) for t, p, _ in order[:k]) / k)
+def confident_accuracy_at_k(row: Any, k: int, ties: str = "expected") -> float:
+    right = lambda order: sum(t == (p >= 0.5) for t, p, _ in order[:k]) / k  # noqa: E731
+    return _over_orders(row, lambda p: max(p, 1 - p), right, ties)
 
 
 @_rows
@@ -291,8 +296,8 @@ def rmse(row: Any) -> float:
 
 
 @_rows
-def one_error(row: Any) -> float:
-    return 1.0 - _hits(row, 1)
+def one_error(row: Any, ties: str = "expected") -> float:
+    return 1.0 - _hits(row, 1, ties)
 
 
 @_rows
@@ -447,10 +452,10 @@ def area_under_curve(instances: Any, scores: Any) -> float:
 def by_row(oracle: Callable[..., Any]) -> Callable[..., list[Any]]:
     """Score each row as a table of its own."""
 
-    def score(y_true: Any, other: Any, *args: Any, label_mask: Any = None) -> list[Any]:
+    def score(y_true: Any, other: Any, *args: Any, label_mask: Any = None, **options: Any) -> list[Any]:
         y_true, other = np.asarray(y_true), np.asarray(other)
         mask = np.broadcast_to(True if label_mask is None else label_mask, y_true.shape)
-        return [oracle(y_true[[i]], other[[i]], *args, label_mask=mask[[i]]) for i in range(len(y_true))]
+        return [oracle(y_true[[i]], other[[i]], *args, label_mask=mask[[i]], **options) for i in range(len(y_true))]
 
     return score
 

@@ -13,7 +13,7 @@ from mlstream._support.files import write_text_atomically
 from mlstream.campaign.search import Criterion, Search, choose
 from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.provenance import describe_run, to_json
-from mlstream.evaluation.settings import Settings
+from mlstream.evaluation.settings import UNSTATED_RULES, Settings
 from mlstream.records.paths import Repetition, progress_path, run_path, selection_path
 from mlstream.records.run_record import load_run_at, load_selection
 from mlstream.records.run_result import RunResult
@@ -124,6 +124,7 @@ class Job:
         expected = self.describe(record.selection)
         # The record of an older version may be that of another rule of the same name.
         got = {name: getattr(record, name) for name in names} | {"label_space": record.label_space_rule}
+        got["settings"] = _state_rules(record.settings)
         require_same(self.path, {name: (got[name], expected[name]) for name in names})
         return None if record.status == "failed" else record
 
@@ -136,7 +137,8 @@ class Job:
         if not isinstance(self.learner, Search) or not path.exists():
             return None
         record, expected = load_selection(path), self._origin()
-        require_same(path, {name: (record.run.get(name), value) for name, value in expected.items()})
+        got = record.run | {"settings": _state_rules(record.run.get("settings"))}
+        require_same(path, {name: (got.get(name), value) for name, value in expected.items()})
         require_same(path, {"objective": (record.selection.objective, self.criterion.score)})
         return record.selection
 
@@ -165,6 +167,11 @@ class Job:
         if record.selection is not None:
             require_same(path, {"selection": (record.selection.method, self.criterion.method)})
             require_same(path, {"objective": (record.selection.objective, self.criterion.score)})
+
+
+def _state_rules(settings: JsonValue) -> JsonValue:
+    """Return the settings of a record with the rules that older versions did not state."""
+    return UNSTATED_RULES | settings if isinstance(settings, dict) else settings
 
 
 def require_same(path: Path, pairs: Mapping[str, tuple[object, object]]) -> None:

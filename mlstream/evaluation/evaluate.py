@@ -22,6 +22,7 @@ from mlstream.evaluation.settings import (
     LabelSpace,
     OneClass,
     Settings,
+    Ties,
     require_seed,
 )
 from mlstream.evaluation.summary import (
@@ -57,6 +58,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     references: bool = Settings.references,
     seed: int = 0,
     one_class: OneClass = Settings.one_class,
+    ties: Ties = Settings.ties,
     decision: Decision = Settings.decision,
     energy: EnergyMethod = Settings.energy,
     cpu_power_w: float = Settings.cpu_power_w,
@@ -99,6 +101,10 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         Value that every `random_state` of the estimator gets, nested ones too.
     one_class : {"skip", "recall", "river"}
         How a label whose true values are all the same counts in balanced accuracy. See `metrics.ba_macro`.
+    ties : {"expected", "order"}
+        How labels with equal scores count where the k best are chosen: by the mean over all orders of them, or the
+        first of them first, as in published tables. It matters for precision at k, and for ``one_error``,
+        ``recall_at_k``, ``ndcg_at_k`` and ``confident_accuracy_at_k`` among `metrics`.
     decision : {"own", "half", "prevalence"}
         How predictions are decided: as each learner does, at a probability of one half, or at the prevalence of the
         label. The last two compare learners under one rule, from their probabilities alone. "prevalence" is the rule of
@@ -207,6 +213,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         metrics=metrics,  # type: ignore[arg-type]  # any sequence becomes a tuple there, once it is checked
         references=references,
         one_class=one_class,
+        ties=ties,
         decision=decision,
         energy=energy,
         cpu_power_w=cpu_power_w,

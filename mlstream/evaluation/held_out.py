@@ -37,7 +37,7 @@ from mlstream.evaluation.scoring import (
     sum_rows,
     tally,
 )
-from mlstream.evaluation.settings import OneClass
+from mlstream.evaluation.settings import OneClass, Settings, Ties
 from mlstream.streams.card_model import StreamCard
 from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import EvaluationSet, Indicator, Mask, Stream
@@ -59,12 +59,15 @@ class SetScorer:
     every stream come first.
     """
 
-    def __init__(self, card: StreamCard, k: int, one_class: OneClass, metrics: Metrics = ()) -> None:
+    def __init__(
+        self, card: StreamCard, k: int, one_class: OneClass, metrics: Metrics = (), ties: Ties = Settings.ties
+    ) -> None:
         place = {name: column for column, name in enumerate(card.label_names)}
         self._parents = {place[child]: place[parent] for child, parent in card.label_parents.items()}
         self._has_environments = card.scenario.name == "environments"
         self._k = k
         self._one_class = one_class
+        self._ties = ties
         self._metrics = metrics
         self.names = (
             *CORE_METRICS,
@@ -85,7 +88,7 @@ class SetScorer:
             if self._parents or self._has_environments:
                 kept.append(part)
             if len(part.Y) and part.mask.any():
-                tallies.append(tally(part, self._k))
+                tallies.append(tally(part, self._k, self._ties))
                 sums.append(sum_rows(part, self._k, self._metrics))
         if not tallies:
             return found

@@ -31,7 +31,7 @@ from mlstream.evaluation.scoring import (
     sum_rows,
     tally,
 )
-from mlstream.evaluation.settings import OneClass
+from mlstream.evaluation.settings import OneClass, Settings, Ties
 from mlstream.records.run_result import Curve, to_score
 from mlstream.streams.stream import Indicator, Mask
 
@@ -73,7 +73,9 @@ class PrequentialScorer:
     is kept. `metrics` come beside those of every run.
     """
 
-    def __init__(self, plan: Plan, k: int, one_class: OneClass, metrics: Metrics = ()) -> None:
+    def __init__(
+        self, plan: Plan, k: int, one_class: OneClass, metrics: Metrics = (), ties: Ties = Settings.ties
+    ) -> None:
         self._plan = plan
         self._k = k
         self._one_class = one_class
@@ -83,7 +85,8 @@ class PrequentialScorer:
         self._sums: list[Floats] = []
         self._no_change: NoChangePredictor | None = None
         self._mistakes: list[Mistakes] = []
-        self._anytime = AnytimeScores(k, one_class)
+        self._ties = ties
+        self._anytime = AnytimeScores(k, one_class, ties)
         self._n_rows = 0
 
     @property
@@ -138,7 +141,7 @@ class PrequentialScorer:
 
     def _close(self) -> None:
         piece = join_scored(self._pending)
-        self._pieces.append(tally(piece, self._k))
+        self._pieces.append(tally(piece, self._k, self._ties))
         self._sums.append(sum_rows(piece, self._k, self._metrics))
         if self._no_change is None:
             self._no_change = NoChangePredictor(piece.Y.shape[1])
@@ -155,9 +158,10 @@ def anytime_name(metric: str) -> str:
 class AnytimeScores:
     """Means, over the rows of a stream, of the scores over the rows so far; see `metrics.anytime_score`."""
 
-    def __init__(self, k: int, one_class: OneClass) -> None:
+    def __init__(self, k: int, one_class: OneClass, ties: Ties = Settings.ties) -> None:
         self._k = k
         self._one_class = one_class
+        self._ties = ties
         self._counts: LabelCounts | None = None
         self._values = {name: _Sum() for name in CORE_METRICS}
         self._readings = {name: _Sum() for name in CORE_METRICS}
@@ -170,7 +174,7 @@ class AnytimeScores:
             block = scored.rows(start, start + step)
             self._readings["ba_macro"].add(self._read_accuracy(block))
             self._read_means("rmse", _errors(block))
-            self._read_means("precision_at_k", _precisions(block, self._k))
+            self._read_means("precision_at_k", _precisions(block, self._k, self._ties))
 
     def finish(self) -> dict[str, float]:
         """Return the any-time score of each metric; NaN where it was never defined."""
@@ -218,13 +222,13 @@ def _errors(scored: Scored) -> Floats:
     return rmse_by_row(scored.Y, scored.predictions.proba, label_mask=scored.mask)
 
 
-def _precisions(scored: Scored, k: int) -> Floats:
+def _precisions(scored: Scored, k: int, ties: Ties) -> Floats:
     """Return the precision of each row; NaN where fewer than k labels count."""
     values = np.full(len(scored.Y), np.nan)
     ranked = np.broadcast_to(scored.mask.sum(axis=-1), len(values)) >= k
     if ranked.any():
         rows = scored.where(ranked)
-        values[ranked] = precision_at_k_by_row(rows.Y, rows.predictions.proba, k, label_mask=rows.mask)
+        values[ranked] = precision_at_k_by_row(rows.Y, rows.predictions.proba, k, label_mask=rows.mask, ties=ties)
     return values
 
 

@@ -69,9 +69,9 @@ class Run:
         self._counted = CountedLabels(stream, settings.label_space)
         self._k = precision_k(stream)
         plan = plan_curves([len(part) for part in stream], settings.n_checkpoints, settings.window)
-        metrics = find_metrics(settings.metrics)
-        self._scorer = PrequentialScorer(plan, self._k, settings.one_class, metrics)
-        scorer = SetScorer(stream.card, self._k, settings.one_class, metrics)
+        metrics = find_metrics(settings.metrics, ties=settings.ties)
+        self._scorer = PrequentialScorer(plan, self._k, settings.one_class, metrics, settings.ties)
+        scorer = SetScorer(stream.card, self._k, settings.one_class, metrics, settings.ties)
         self._held_out = HeldOutScorer(stream, self._counted, scorer, settings.one_class)
         self._n_rows_of_R = 0
         empty = np.full((len(stream) + 1, stream.n_tasks), np.nan)

@@ -19,7 +19,7 @@ from metrics import (
 )
 from metrics.named import NamedMetric
 from mlstream.evaluation.predictions import Floats, Predictions, join_predictions
-from mlstream.evaluation.settings import OneClass
+from mlstream.evaluation.settings import OneClass, Settings, Ties
 from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import Indicator, Mask
 
@@ -69,7 +69,7 @@ class Tally(NamedTuple):
     n_ranked: int
     counts: LabelCounts
     rmse: float
-    hits_at_k: float  # Labels that tie for the last places count in part.
+    hits_at_k: float  # Labels that tie for the last places may count in part.
     most_hits_at_k: int
 
 
@@ -84,7 +84,7 @@ def join_scored(parts: Sequence[Scored]) -> Scored:
     return Scored(np.concatenate(Y), join_predictions(predictions), mask)
 
 
-def tally(scored: Scored, k: int) -> Tally:
+def tally(scored: Scored, k: int, ties: Ties = Settings.ties) -> Tally:
     """Sum the contributions of rows, at least one, to each score."""
     n_rows = len(scored.Y)
     n_counted = np.broadcast_to(scored.mask.sum(axis=-1), n_rows)
@@ -96,7 +96,7 @@ def tally(scored: Scored, k: int) -> Tally:
     (decided, proba), mask = scored.predictions, scored.mask
     counts = label_counts(scored.Y, decided, label_mask=mask)
     errors = n_scored * rmse(scored.Y, proba, label_mask=mask)
-    hits, most_hits = _hits(scored.where(ranked), k) if n_ranked else (0.0, 0)
+    hits, most_hits = _hits(scored.where(ranked), k, ties) if n_ranked else (0.0, 0)
     return Tally(n_rows, n_scored, n_ranked, counts, errors, hits, most_hits)
 
 
@@ -135,10 +135,10 @@ def score_tallies(pieces: Sequence[Tally], k: int, one_class: OneClass) -> dict[
     return {name: float(found[name][0]) for name in CORE_METRICS}
 
 
-def _hits(scored: Scored, k: int) -> tuple[float, int]:
+def _hits(scored: Scored, k: int, ties: Ties) -> tuple[float, int]:
     """Count the relevant labels among the k best-scored ones, and their maximum, over rows in which k labels count."""
     n_places = len(scored.Y) * k
-    found = precision_at_k(scored.Y, scored.predictions.proba, k, label_mask=scored.mask)
+    found = precision_at_k(scored.Y, scored.predictions.proba, k, label_mask=scored.mask, ties=ties)
     most = precision_at_k_maximum(scored.Y, k, label_mask=scored.mask)
     return n_places * found, round(n_places * most)
 

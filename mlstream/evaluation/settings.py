@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LabelSpace = Literal["task", "seen", "all"]
 OneClass = Literal["skip", "recall", "river"]
+Ties = Literal["expected", "order"]
 Decision = Literal["own", "half", "prevalence"]
 SelectionMethod = Literal[
     "first-experience", "training-environment", "leave-one-environment-out", "validation-environment"
@@ -35,6 +36,8 @@ _MAX_SEED = 2**32 - 1
 
 # Options that records of older versions do not have.
 _ABSENT_BY_DEFAULT = ("metrics", "warm_up_rows", "decision")
+# Rules that records of older versions followed and do not state.
+UNSTATED_RULES: dict[str, JsonValue] = {"ties": "order"}
 
 # A protocol, or a port: tcp://127.0.0.1:8786, localhost:8786, inproc://127.0.0.1/1/1.
 _ADDRESS = re.compile(r"[a-z]+://.+|.+:\d+")
@@ -201,6 +204,14 @@ class Settings:
         metadata=_about(
             "How a label whose true values are all the same counts in balanced accuracy.",
             partial(_require_choice, get_args(OneClass)),
+        ),
+    )
+    ties: Ties = field(
+        default="expected",
+        metadata=_about(
+            "How labels with equal scores count where the k best are chosen: by the mean over all orders of them, or "
+            "the first of them first, as in published tables.",
+            partial(_require_choice, get_args(Ties)),
         ),
     )
     decision: Decision = field(

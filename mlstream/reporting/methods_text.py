@@ -31,6 +31,10 @@ _ONE_CLASS = {
     "river": "counted as in River up to 0.21: with that recall, divided by the number of classes among truths and "
     "predictions",
 }
+_TIES = {
+    "expected": "Where scores tie, scores of the best labels are means over all orders of the tied labels",
+    "order": "Where scores tie, the label that comes first in the table counts as the better one",
+}
 _DECISIONS = {
     "own": "Labels were decided by each learner itself",
     "half": "Labels were decided at a probability of one half",
@@ -205,8 +209,10 @@ def _scores(runs: Sequence[RunResult]) -> str:
     stated = [run for run in runs if run.settings.get("one_class") is not None]
     rules = by_value(stated, lambda run: _ONE_CLASS[str(run.settings["one_class"])], lambda run: run.strategy)
     one_class = _each(rules, lambda rule: f"A label whose true values are all the same {rule}", "for")
+    ranked = [run for run in runs if run.settings.get("ties") is not None]
+    ties = _each(by_value(ranked, lambda run: _TIES[str(run.settings["ties"])], lambda run: run.strategy), str, "for")
     left_out = "Undefined values are left out of means." if any(run.left_out for run in runs) else ""
-    return " ".join(part for part in (defined, one_class, decisions_text(runs), left_out) if part)
+    return " ".join(part for part in (defined, one_class, ties, decisions_text(runs), left_out) if part)
 
 
 def decisions_text(runs: Sequence[RunResult]) -> str:

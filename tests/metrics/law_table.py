@@ -3,7 +3,7 @@
 import inspect
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -32,6 +32,7 @@ class LabelRow:
     per_label: bool = False  # one value per label instead of one for all
     reads_truth: bool = True
     in_order: bool = False  # the order of rows matters
+    by_column: bool = False  # the order of columns matters
 
 
 @dataclass(frozen=True)
@@ -218,6 +219,10 @@ LABEL_ROWS: dict[str, LabelRow] = {
         better=0,
     ),
 }
+for _name in ("one_error", "precision_at_k", "recall_at_k", "ndcg_at_k", "confident_accuracy_at_k"):
+    LABEL_ROWS[f"{_name} (ties in order)"] = replace(
+        LABEL_ROWS[_name], variants=options(ties=("order",)), by_column=True
+    )
 for _name in RATIOS:
     _metric, _summed = getattr(metrics, _name), _from_counts(getattr(metrics, f"{_name}_from_counts"))
     _oracle = oracles.decision_ratio(_name)
@@ -259,8 +264,11 @@ def _of_chunks(draw: st.DrawFn) -> Any:
     return [metrics.LabelCounts(*draw(given.tables((4, n_labels), tuple(range(10))))) for _ in range(n_chunks)]
 
 
-def _of_rows(cases: st.SearchStrategy[given.LabelCase]) -> st.SearchStrategy[Any]:
-    return cases.map(lambda case: ((case.y_true, case.other, *case.extra), {"label_mask": case.mask}))
+@st.composite
+def _of_rows(draw: st.DrawFn, cases: st.SearchStrategy[given.LabelCase], **choices: tuple[Any, ...]) -> Any:
+    case = draw(cases)
+    chosen = draw(st.sampled_from(options(**choices)))
+    return (case.y_true, case.other, *case.extra), {"label_mask": case.mask} | chosen
 
 
 def _window_oracle(chunks: list[metrics.LabelCounts], width: int) -> Any:
@@ -336,7 +344,7 @@ VALUE_ROWS: dict[str, ValueRow] = {
     "precision_at_k_by_row": ValueRow(
         metrics.precision_at_k_by_row,
         oracles.by_row(oracles.precision_at_k),
-        _of_rows(given.scored_at_k()),
+        _of_rows(given.scored_at_k(), ties=("expected", "order")),
         0,
         1,
     ),

@@ -29,6 +29,14 @@ def test_equal_scores_for_all_labels_score_as_the_share_of_relevant_ones(n_label
     assert metrics.recall_at_k(y_true, y_score, k) == pytest.approx(k / n_labels)
 
 
+@pytest.mark.parametrize(("n_labels", "k"), [(4, 1), (4, 2), (200, 3), (200, 40)])
+def test_in_order_the_first_of_tied_labels_are_the_best(n_labels: int, k: int) -> None:
+    y_true, y_score = (np.arange(n_labels) < 2).astype(int)[None], np.full((1, n_labels), 0.5)
+    assert metrics.recall_at_k(y_true, y_score, k, ties="order") == min(k, 2) / 2
+    assert metrics.recall_at_k(y_true[:, ::-1], y_score, k, ties="order") == 0
+    assert metrics.one_error(y_true, y_score, ties="order") == 0
+
+
 @given(n_relevant=st.integers(1, 40), k=st.integers(1, 40))
 def test_rounding_does_not_lift_a_perfect_ranking_above_one(n_relevant: int, k: int) -> None:
     y_true = (np.arange(40) < n_relevant).astype(int)[None]
@@ -76,6 +84,8 @@ def test_large_tables_equal_a_loop_over_the_groups_of_tied_labels(n_labels: int,
     ideal = -np.sort(-y_true, axis=1)[:, :k] @ discounts
     assert metrics.precision_at_k(y_true, y_score, k) == pytest.approx(hits.mean())
     assert metrics.ndcg_at_k(y_true, y_score, k) == pytest.approx((hits @ discounts / ideal).mean())
+    ranked = np.take_along_axis(y_true, np.argsort(-y_score, axis=1, kind="stable")[:, :k], axis=1)
+    assert metrics.precision_at_k(y_true, y_score, k, ties="order") == pytest.approx(ranked.mean())
 
 
 @pytest.mark.parametrize("metric", [metrics.precision_at_k, metrics.recall_at_k, metrics.ndcg_at_k])

@@ -110,6 +110,9 @@ def test_gains_of_tied_labels() -> None:
     assert sklearn_metrics.ndcg_score(*TIED, k=2) == pytest.approx(0.8155, abs=5e-5)
     assert sklearn_metrics.ndcg_score(*TIED, k=2, ignore_ties=True) == 1
     assert metrics.precision_at_k(*TIED, 1) == metrics.one_error(*TIED) == 0.5
+    assert metrics.ndcg_at_k(*TIED, 2, ties="order") == pytest.approx(0.6309, abs=5e-5)
+    assert metrics.precision_at_k(*TIED, 1, ties="order") == 0
+    assert metrics.one_error(*TIED, ties="order") == 1
 
 
 def test_errors_of_scores() -> None:

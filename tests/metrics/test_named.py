@@ -1,5 +1,6 @@
 """Metrics by name are the functions of the package, and say which direction is better."""
 
+import inspect
 import math
 import re
 from collections.abc import Callable
@@ -82,6 +83,7 @@ def test_the_truth_is_best_and_its_opposite_worst() -> None:
 def test_the_direction_is_the_one_that_the_function_documents() -> None:
     def check(one: NamedMetric) -> None:
         function = getattr(one.function, "func", one.function)
+        assert one.has_ties == ("ties" in inspect.signature(function).parameters)
         assert f"{one.better} is better" in function.__doc__.splitlines()[0]
         assert function is getattr(metrics, function.__name__)
 
@@ -122,6 +124,12 @@ def test_nothing_to_count_is_not_defined() -> None:
     for one in NAMED_METRICS.values():
         if one.form == "counts":
             assert math.isnan(one.function(LabelCounts(nothing, nothing, nothing, nothing)))
+
+
+def test_one_rule_for_ties_holds_for_all_names_that_need_one() -> None:
+    tied = [[0, 1, 0]], [[0.25, 0.25, 0.25]]
+    for one in find_metrics([name for name, one in NAMED_METRICS.items() if one.has_ties], ties="order"):
+        assert call(one, tied[0], None, tied[1], k=1) == float(one.name in ("one_error", "confident_accuracy_at_k"))
 
 
 def test_names_are_found_in_the_order_asked_for() -> None:

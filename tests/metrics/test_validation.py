@@ -207,6 +207,8 @@ def test_zero_division_must_be_one_of_three(value: Any) -> None:
             lambda: metrics.intransigence([[0.5], [0.5]], [0], [0.5], when="last"),
             "^when must be one of 'final', 'mean'. Got 'last'",
         ),
+        (lambda: metrics.one_error(Y, S, ties="first"), "ties must be one of 'expected', 'order'. Got 'first'"),
+        (lambda: metrics.precision_at_k(Y, S, 2, ties="first"), "ties must be one of 'expected', 'order'. Got 'first'"),
         (lambda: metrics.bwt([[0.5], [0.5]], [0], reference=1), "reference must be one of 'last', 'first'. Got 1"),
         (
             lambda: metrics.fm([[0.5], [0.5]], [0], best_since="first"),

@@ -46,6 +46,7 @@ label_space = "seen"
 metrics = ["lrap"]
 references = true
 one_class = "recall"
+ties = "order"
 decision = "half"
 energy = "none"
 cpu_power_w = 30.0
@@ -93,6 +94,7 @@ grid = [{ step = [0.1, 0.2] }]
         "metrics": ["lrap"],
         "references": True,
         "one_class": "recall",
+        "ties": "order",
         "decision": "half",
         "energy": "none",
         "cpu_power_w": 30.0,

@@ -28,6 +28,7 @@ OTHERS = {
     "metrics": (("hamming_loss", "lrap"), "hamming_loss,lrap"),
     "references": (True, None),
     "one_class": ("recall", "recall"),
+    "ties": ("order", "order"),
     "decision": ("prevalence", "prevalence"),
     "energy": ("cpu", "cpu"),
     "cpu_power_w": (7.5, "7.5"),

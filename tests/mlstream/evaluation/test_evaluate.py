@@ -220,6 +220,18 @@ def test_row_zero_is_the_learners_own_start_or_else_zeros():
     assert run(Online()).R["rmse"][0][0] == pytest.approx(np.sqrt((held_out.Y[:, :3] ** 2).mean(axis=1)).mean())
 
 
+def test_one_rule_for_ties_holds_for_all_scores_and_is_recorded():
+    Y = STREAM.evaluation_sets[0].Y
+    found = {
+        ties: run(Online(), label_space="all", metrics=["recall_at_k"], ties=ties) for ties in ("expected", "order")
+    }
+    assert [result.settings["ties"] for result in found.values()] == ["expected", "order"]
+    start = {ties: result.R["precision_at_k"][0][0] for ties, result in found.items()}
+    assert start == pytest.approx({"expected": Y.mean(), "order": Y[:, :3].mean()})
+    for score in ("precision_at_k", "precision_at_k_anytime", "recall_at_k"):
+        assert found["expected"].scores[score] != found["order"].scores[score]
+
+
 def test_a_capped_run_keeps_what_it_measured_and_says_so(monkeypatch):
     # A clock that ticks once a look: the run looks after each row and each row of R.
     monkeypatch.setattr("mlstream.evaluation.run.time", SimpleNamespace(perf_counter=itertools.count().__next__))

@@ -35,17 +35,12 @@ def test_records_of_version_0_1_are_read_and_resumed(tmp_path):
         folder.mkdir(parents=True)
         shutil.copyfile(STORED / f"{kind}_of_0.1.json", folder / "searched-seed0.json")
     states = []
-    search = Search(Online(), {"step": [0.1, 0.2]}, 2)
-    (kept,) = run_campaign(
-        {"searched": search},
-        [make_stream()],
-        [0],
-        tmp_path,
-        energy="none",
-        n_checkpoints=4,
-        progress=lambda event: states.append(event.state),
-    )
+    campaign = {"searched": Search(Online(), {"step": [0.1, 0.2]}, 2)}, [make_stream()], [0], tmp_path
+    options = {"energy": "none", "n_checkpoints": 4, "progress": lambda event: states.append(event.state)}
+    (kept,) = run_campaign(*campaign, **options, ties="order")
     assert (kept, states) == (run, ["kept"])
+    with pytest.raises(ValueError, match=r"Got settings = \{'ties': 'order'\} instead of \{'ties': 'expected'\}"):
+        run_campaign(*campaign, **options)
 
 
 @pytest.mark.parametrize(("settings", "name"), [({}, "frug_kwh"), ({"energy_unit": "kJ"}, "frug_kj")])

@@ -142,6 +142,13 @@ def test_scores_are_defined_with_the_rule_for_one_class(rule, words):
     assert mixed["Scores"].count("A label whose") == (1 if rule == "skip" else 2)
 
 
+def test_scores_are_defined_with_the_rule_for_ties():
+    assert "scores tie" not in methods_of(make_run())["Scores"]
+    runs = [make_run(name, settings={"ties": ties}) for name, ties in (("NN", "expected"), ("NN_TL", "order"))]
+    assert "Where scores tie, scores of the best labels are means over all orders" in methods_of(runs[0])["Scores"]
+    assert "the label that comes first in the table counts as the better one for NN_TL." in methods_of(*runs)["Scores"]
+
+
 def test_scores_are_defined_with_the_rule_of_decisions_unless_all_are_the_learners_own():
     own, common = make_run(), make_run("NN_TL", settings={"decision": "prevalence"})
     assert "decided" not in methods_of(own)["Scores"]

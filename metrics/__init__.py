@@ -7,11 +7,13 @@ from metrics.balanced_accuracy import ba_macro, ba_macro_from_counts
 from metrics.bayesian import BayesianComparison, bayesian_signed_rank
 from metrics.by_row import counts_by_row, precision_at_k_by_row, rmse_by_row
 from metrics.continual import acc, aia, fm, intransigence
+from metrics.correlation import mcc, mcc_from_counts
 from metrics.counts import LabelCounts, cumulative_counts, label_counts, stack_counts, windowed_counts
 from metrics.detection import DetectionScores, detection_scores
 from metrics.environments import nce, nce_by_environment, worst_nce
 from metrics.from_counts import (
     f1_from_counts,
+    fbeta_from_counts,
     hamming_loss_from_counts,
     jaccard_from_counts,
     precision_from_counts,
@@ -20,7 +22,7 @@ from metrics.from_counts import (
 from metrics.frugality import frug
 from metrics.hierarchy import hierarchy_consistency, pw_js, refinement_recall
 from metrics.learning_curves import LearningSpeed, area_under_curve, learning_speed, transition_time
-from metrics.multilabel import f1, hamming_loss, jaccard, precision, recall, subset_accuracy
+from metrics.multilabel import f1, fbeta, hamming_loss, jaccard, precision, recall, subset_accuracy
 from metrics.persistence import LabelPersistence, kappa_temporal, label_persistence, no_change_predictions
 from metrics.ranking import coverage, lrap, one_error, ranking_loss, rmse
 from metrics.refinement import refinement_jaccard
@@ -51,6 +53,8 @@ __all__ = [
     "detection_scores",
     "f1",
     "f1_from_counts",
+    "fbeta",
+    "fbeta_from_counts",
     "fm",
     "friedman",
     "frug",
@@ -66,6 +70,8 @@ __all__ = [
     "label_persistence",
     "learning_speed",
     "lrap",
+    "mcc",
+    "mcc_from_counts",
     "nce",
     "nce_by_environment",
     "ndcg_at_k",

@@ -295,7 +295,59 @@ def f1(
     >>> round(f1([[1, 0], [1, 1]], [[1, 1], [1, 1]]), 3)
     0.833
     """
-    return _decide("f1", y_true, y_pred, label_mask, average, zero_division)
+    return _decide("fbeta", y_true, y_pred, label_mask, average, zero_division)
+
+
+def fbeta(
+    y_true: LabelMatrix,
+    y_pred: LabelMatrix,
+    beta: float,
+    *,
+    label_mask: ArrayLike | None = None,
+    average: Average = "samples",
+    zero_division: float = 0.0,
+) -> Score:
+    """Weighted harmonic mean of precision and recall; higher is better.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
+        True and predicted labels, 0 or 1; NaN in y_true where a label is unknown.
+    beta : float
+        How many times as much recall matters as precision, at least 0: 1 gives `f1`, 0 gives `precision`.
+    label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
+        Cells that count.
+    average : {"samples", "micro", "macro", None}, default="samples"
+        Mean over rows; one ratio over all cells; mean over labels; or one value per label.
+    zero_division : {0, 1, nan}, default=0
+        Value of 0 / 0; NaN leaves such rows or labels out of the mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_labels,)
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a value is not 0 or 1, an array is empty, the mask keeps nothing, an option is unknown, or
+        beta is negative or not finite.
+
+    Notes
+    -----
+    (1 + beta^2) tp / ((1 + beta^2) tp + beta^2 fn + fp), as scikit-learn's `fbeta_score`. With average="macro" it
+    is the mean over labels.
+
+    References
+    ----------
+    C. J. van Rijsbergen, "Information retrieval", chapter 7, 1979.
+
+    Examples
+    --------
+    >>> round(fbeta([[1, 0], [1, 1]], [[1, 1], [1, 1]], 2), 3), round(fbeta([[1, 0], [1, 1]], [[1, 1], [1, 1]], 0.5), 3)
+    (0.917, 0.778)
+    """
+    return _decide("fbeta", y_true, y_pred, label_mask, average, zero_division, beta)
 
 
 def _decide(
@@ -305,11 +357,12 @@ def _decide(
     label_mask: ArrayLike | None,
     average: Average,
     zero_division: float,
+    beta: float = 1.0,
 ) -> Score:
     require_choice(average, "average", ("samples", "micro", "macro", None))
     if average != "samples":
         counts = label_counts(y_true, y_pred, label_mask=label_mask)
-        score = from_counts.ratio_from_counts(name, counts, average, zero_division)
+        score = from_counts.ratio_from_counts(name, counts, average, zero_division, beta)
         return score if average is None else float(score)
     rows = (counts_of(block) for block in row_overlaps(y_true, y_pred, label_mask))
-    return mean_of_blocks(from_counts.ratio_from_counts(name, block, None, zero_division) for block in rows)
+    return mean_of_blocks(from_counts.ratio_from_counts(name, block, None, zero_division, beta) for block in rows)

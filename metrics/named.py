@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal
 
-from metrics import at_k, from_counts, multilabel, ranking
+from metrics import at_k, correlation, from_counts, multilabel, ranking
 from metrics._typing import Ties
 
 Form = Literal["counts", "decisions", "scores", "best"]
@@ -100,6 +100,22 @@ _METRICS = (
         multilabel.subset_accuracy,
     ),
     *_ratios(),
+    NamedMetric(
+        "mcc_macro",
+        "MCC, macro",
+        "higher",
+        "Matthews correlation coefficient of truths and predictions, mean over labels.",
+        "counts",
+        partial(correlation.mcc_from_counts, average="macro"),
+    ),
+    NamedMetric(
+        "mcc_micro",
+        "MCC, micro",
+        "higher",
+        "Matthews correlation coefficient of truths and predictions, over all cells at once.",
+        "counts",
+        partial(correlation.mcc_from_counts, average="micro"),
+    ),
     NamedMetric(
         "one_error",
         "One-error",

@@ -56,6 +56,46 @@ def ba_macro(y_true: Any, y_pred: Any, label_mask: Any = None, one_class: str = 
     return mean(scores)
 
 
+def fbeta(
+    y_true: Any, y_pred: Any, beta: float, label_mask: Any = None, average: Any = "samples", zero_division: float = 0.0
+) -> Any:
+    """The harmonic mean of precision and recall in which recall weighs beta squared."""
+
+    def score(cells: list[tuple[int, int]]) -> float:
+        if not cells:
+            return NAN
+        hits, true, pred = (sum(values) for values in zip(*((t * p, t, p) for t, p in cells), strict=True))
+        if not hits:
+            return zero_division if true * beta == pred == 0 else 0.0
+        return (1 + beta**2) / (pred / hits + beta**2 * true / hits)
+
+    rows = cells(y_true, y_pred, label_mask)
+    groups = {
+        "samples": [[(t, int(p)) for t, p, _ in row] for row in rows],
+        "micro": [[(t, int(p)) for row in rows for t, p, _ in row]],
+    }.get(average) or [
+        [(t, int(p)) for row in rows for t, p, own in row if own == j] for j in range(np.shape(y_true)[1])
+    ]
+    values = [score(group) for group in groups]
+    return values if average is None else mean(values)
+
+
+def mcc(y_true: Any, y_pred: Any, label_mask: Any = None, average: Any = "macro") -> Any:
+    """Pearson's correlation of the two columns of 0 and 1."""
+    rows = cells(y_true, y_pred, label_mask)
+    columns = [[(t, p) for row in rows for t, p, own in row if own == j] for j in range(np.shape(y_true)[1])]
+    if average == "micro":
+        columns = [[pair for column in columns for pair in column]]
+
+    def score(pairs: list[tuple[int, float]]) -> float:
+        if len({t for t, _ in pairs}) < 2:
+            return NAN
+        return float(np.corrcoef(*zip(*pairs, strict=True))[0, 1]) if len({p for _, p in pairs}) == 2 else 0.0
+
+    values = [score(column) for column in columns]
+    return values if average is None else mean(values)
+
+
 def _ratio(name: str, tp: int, fp: int, fn: int, zero_division: float) -> float:
     if name == "precision":
         return ratio(tp, tp + fp, zero_division)

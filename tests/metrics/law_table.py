@@ -97,6 +97,7 @@ PER_LABEL = options(average=(None,), zero_division=ZERO)
 SUMMED = options(average=("micro", "macro"), zero_division=ZERO)
 CONSTANT = options(constant_labels=("raise", "skip"))
 
+BETA = {"beta": (0.0, 0.5, 2.0)}
 RATIOS = ("precision", "recall", "f1", "jaccard")
 LABEL_ROWS: dict[str, LabelRow] = {
     "ba_macro": LabelRow(metrics.ba_macro, oracles.ba_macro, given.decisions, variants=ONE_CLASS),
@@ -156,6 +157,36 @@ LABEL_ROWS: dict[str, LabelRow] = {
         better=0,
         per_label=True,
         in_order=True,
+    ),
+    "fbeta": LabelRow(
+        metrics.fbeta,
+        oracles.fbeta,
+        given.decisions,
+        variants=options(average=("samples", "micro", "macro"), zero_division=ZERO, **BETA),
+    ),
+    "fbeta (per label)": LabelRow(
+        metrics.fbeta,
+        oracles.fbeta,
+        given.decisions,
+        variants=options(average=(None,), zero_division=ZERO, **BETA),
+        per_label=True,
+    ),
+    "fbeta_from_counts": LabelRow(
+        _from_counts(metrics.fbeta_from_counts),
+        oracles.fbeta,
+        given.decisions,
+        variants=options(average=("micro", "macro"), zero_division=ZERO, **BETA),
+    ),
+    "mcc": LabelRow(metrics.mcc, oracles.mcc, given.decisions, low=-1, variants=options(average=("macro", "micro"))),
+    "mcc (per label)": LabelRow(
+        metrics.mcc, oracles.mcc, given.decisions, low=-1, variants=options(average=(None,)), per_label=True
+    ),
+    "mcc_from_counts": LabelRow(
+        _from_counts(metrics.mcc_from_counts),
+        oracles.mcc,
+        given.decisions,
+        low=-1,
+        variants=options(average=("macro", "micro")),
     ),
     "pw_js": LabelRow(metrics.pw_js, oracles.pw_js, given.decisions),
     "refinement_jaccard": LabelRow(metrics.refinement_jaccard, oracles.refinement_jaccard, given.refined_decisions),

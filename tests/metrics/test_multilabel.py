@@ -29,6 +29,16 @@ def test_ratios_equal_scikit_learn(name: str, case: LabelCase, average: Any, zer
     np.testing.assert_allclose(ours, peer(case.y_true, case.other, average=average, zero_division=zero_division))
 
 
+@given(case=decisions(("none",)), average=st.sampled_from(["samples", "micro", "macro", None]))
+def test_f_of_any_beta_equals_scikit_learn(case: LabelCase, average: Any) -> None:
+    if case.y_true.shape[1] == 1:
+        return  # scikit-learn reads one column as a binary target
+    assert metrics.fbeta(case.y_true, case.other, 1) == metrics.f1(case.y_true, case.other)
+    for beta in (0.5, 2):
+        expected = sklearn_metrics.fbeta_score(case.y_true, case.other, beta=beta, average=average, zero_division=0.0)
+        np.testing.assert_allclose(metrics.fbeta(case.y_true, case.other, beta, average=average), expected)
+
+
 @given(case=decisions(("none",)))
 def test_hamming_loss_and_subset_accuracy_equal_scikit_learn(case: LabelCase) -> None:
     assert metrics.hamming_loss(case.y_true, case.other) == pytest.approx(

@@ -27,6 +27,10 @@ S = RNG.permuted(np.tile([0.1, 0.4, 0.6, 0.9], (len(Y), 1)), axis=1)
 OF_DECISIONS = {
     "hamming_loss": peers.hamming_loss,
     "hamming_loss_samples": peers.hamming_loss,
+    "mcc_macro": lambda t, p: np.mean(
+        [peers.matthews_corrcoef(*pair) for pair in zip(t.T, p.T, strict=True) if pair[0].any() and not pair[0].all()]
+    ),
+    "mcc_micro": lambda t, p: peers.matthews_corrcoef(t.ravel(), p.ravel()),
     "subset_accuracy": peers.accuracy_score,
 } | {
     f"{name}_{average}": lambda t, p, name=name, average=average: getattr(peers, f"{name}_score")(

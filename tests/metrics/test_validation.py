@@ -20,11 +20,12 @@ DECISIONS: dict[str, Callable[..., Any]] = {
     name: getattr(metrics, name)
     for name in (
         *("ba_macro", "f1", "hamming_loss", "jaccard", "kappa_temporal", "label_counts", "pragma"),
-        *("precision", "pw_js", "recall", "subset_accuracy"),
+        *("mcc", "precision", "pw_js", "recall", "subset_accuracy"),
     )
 }
 DECISIONS["refinement_recall"] = lambda y_true, y_pred, **kw: metrics.refinement_recall(y_true, y_pred, {0: 1}, **kw)
 DECISIONS["refinement_jaccard"] = lambda y_true, y_pred, **kw: metrics.refinement_jaccard(y_true, y_pred, {0: 1}, **kw)
+DECISIONS["fbeta"] = lambda y_true, y_pred, **kw: metrics.fbeta(y_true, y_pred, 2, **kw)
 SCORES: dict[str, Callable[..., Any]] = {
     name: getattr(metrics, name) for name in ("coverage", "lrap", "nce", "one_error", "ranking_loss", "rmse")
 }
@@ -207,6 +208,7 @@ def test_zero_division_must_be_one_of_three(value: Any) -> None:
             lambda: metrics.intransigence([[0.5], [0.5]], [0], [0.5], when="last"),
             "^when must be one of 'final', 'mean'. Got 'last'",
         ),
+        (lambda: metrics.fbeta(Y, Y, -1), r"beta must be a finite number in \[0, 1e\+100\]. Got -1 instead"),
         (lambda: metrics.one_error(Y, S, ties="first"), "ties must be one of 'expected', 'order'. Got 'first'"),
         (lambda: metrics.precision_at_k(Y, S, 2, ties="first"), "ties must be one of 'expected', 'order'. Got 'first'"),
         (lambda: metrics.bwt([[0.5], [0.5]], [0], reference=1), "reference must be one of 'last', 'first'. Got 1"),

@@ -153,6 +153,12 @@ def ranking_contests(dtype: Any) -> list[Contest]:
             repeats=3,
         ),
         contest("lrap", metrics.lrap),
+        contest("roc_auc", metrics.roc_auc, sklearn=lambda: sklearn_metrics.roc_auc_score(y_true, score)),
+        contest(
+            "average_precision",
+            metrics.average_precision,
+            sklearn=lambda: sklearn_metrics.average_precision_score(y_true, score),
+        ),
         contest("one_error", metrics.one_error),
         contest("rmse", metrics.rmse),
         contest("confident_accuracy_at_k, k=3", metrics.confident_accuracy_at_k, 3),

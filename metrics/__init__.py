@@ -1,6 +1,7 @@
 """Metrics for multi-label, multi-task and continual learning: pure functions that need NumPy and SciPy only."""
 
 from metrics.anytime import anytime_score, running_mean
+from metrics.areas import average_precision, roc_auc
 from metrics.asymmetric import pragma, pragma_plane
 from metrics.at_k import confident_accuracy_at_k, ndcg_at_k, precision_at_k, precision_at_k_maximum, recall_at_k
 from metrics.balanced_accuracy import ba_macro, ba_macro_from_counts
@@ -40,6 +41,7 @@ __all__ = [
     "aia",
     "anytime_score",
     "area_under_curve",
+    "average_precision",
     "average_ranks",
     "ba_macro",
     "ba_macro_from_counts",
@@ -94,6 +96,7 @@ __all__ = [
     "refinement_recall",
     "rmse",
     "rmse_by_row",
+    "roc_auc",
     "running_mean",
     "stack_counts",
     "stepwise_transfer",

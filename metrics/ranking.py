@@ -223,13 +223,14 @@ def lrap(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
     >>> lrap([[1, 0, 1]], [[0.9, 0.5, 0.2]])
     0.8333333333333333
     """
+    return mean_over_rows(lambda rows: precision_of_rows(rows, 1.0), y_true, y_score, label_mask)
 
-    def precision(rows: ScoredRows) -> Floats:
-        ranking = rank(rows.true, sink_masked(rows.score, rows.mask))
-        purity = (ranking.true * (ranking.n_relevant_at_least / ranking.n_at_least)).sum(axis=1)
-        return divide(purity, row_sums(rows.true), zero_division=1.0)
 
-    return mean_over_rows(precision, y_true, y_score, label_mask)
+def precision_of_rows(rows: ScoredRows, undefined: float) -> Floats:
+    """Average precision of the ranking of each row; `undefined` for one without a relevant label."""
+    ranking = rank(rows.true, sink_masked(rows.score, rows.mask))
+    purity = (ranking.true * (ranking.n_relevant_at_least / ranking.n_at_least)).sum(axis=1)
+    return divide(purity, row_sums(rows.true), zero_division=undefined)
 
 
 def root_mean_square(rows: ScoredRows) -> Floats:

@@ -358,6 +358,42 @@ def lrap(row: Any) -> float:
     return ratio(sum(purities), len(purities), 1.0)
 
 
+def _groups(y_true: Any, y_score: Any, label_mask: Any, average: Any) -> list[list[tuple[int, float]]]:
+    """Cells that an area is computed from: those of each label, of each row, or all."""
+    rows = [[(t, s) for t, s, _ in row] for row in cells(y_true, y_score, label_mask)]
+    labels = [
+        [(t, s) for row in cells(y_true, y_score, label_mask) for t, s, own in row if own == j]
+        for j in range(np.shape(y_true)[1])
+    ]
+    return {"samples": rows, "micro": [list(itertools.chain(*rows))]}.get(average, labels)
+
+
+def roc_auc(y_true: Any, y_score: Any, label_mask: Any = None, average: Any = "macro") -> Any:
+    """Count the pairs of a 1 and a 0 in the right order, ties half."""
+
+    def area(pairs: list[tuple[int, float]]) -> float:
+        points = [(s > r) + (s == r) / 2 for t, s in pairs if t for u, r in pairs if not u]
+        return sum(points) / len(points) if points else NAN
+
+    values = [area(group) for group in _groups(y_true, y_score, label_mask, average)]
+    return values if average is None else mean(values)
+
+
+def average_precision(y_true: Any, y_score: Any, label_mask: Any = None, average: Any = "macro") -> Any:
+    """Sum precision times the growth of recall over thresholds."""
+
+    def area(pairs: list[tuple[int, float]]) -> float:
+        n_ones, found, value = sum(t for t, _ in pairs), 0, 0.0
+        for threshold in sorted({s for _, s in pairs}, reverse=True):
+            above = [t for t, s in pairs if s >= threshold]
+            value += (sum(above) - found) * sum(above) / len(above)
+            found = sum(above)
+        return value / n_ones if n_ones else NAN
+
+    values = [area(group) for group in _groups(y_true, y_score, label_mask, average)]
+    return values if average is None else mean(values)
+
+
 def nce(y_true: Any, y_prob: Any, label_mask: Any = None, eps: float = 1e-15, constant_labels: str = "raise") -> float:
     columns: dict[int, list[tuple[int, float]]] = {}
     for row in cells(y_true, y_prob, label_mask):

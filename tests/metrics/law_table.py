@@ -250,6 +250,14 @@ LABEL_ROWS: dict[str, LabelRow] = {
         better=0,
     ),
 }
+for _name in ("roc_auc", "average_precision"):
+    _row = LabelRow(
+        getattr(metrics, _name),
+        getattr(oracles, _name),
+        given.scored,
+        variants=options(average=("macro", "micro", "samples")),
+    )
+    LABEL_ROWS |= {_name: _row, f"{_name} (per label)": replace(_row, variants=({"average": None},), per_label=True)}
 for _name in ("one_error", "precision_at_k", "recall_at_k", "ndcg_at_k", "confident_accuracy_at_k"):
     LABEL_ROWS[f"{_name} (ties in order)"] = replace(
         LABEL_ROWS[_name], variants=options(ties=("order",)), by_column=True

@@ -101,6 +101,10 @@ def test_rankings_of_torchmetrics() -> None:
         0,
         1,
     ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert score("auroc", *ABSENT) == 0.375
+        assert score("average_precision", *ABSENT) == pytest.approx(0.4167, abs=5e-5)
     assert score("accuracy", [[0, 1]], [[0.4, 0.9]]) == 1
     assert score("accuracy", [[0, 1]], [[0.4, 1.2]]) == 0.5
 
@@ -113,6 +117,20 @@ def test_gains_of_tied_labels() -> None:
     assert metrics.ndcg_at_k(*TIED, 2, ties="order") == pytest.approx(0.6309, abs=5e-5)
     assert metrics.precision_at_k(*TIED, 1, ties="order") == 0
     assert metrics.one_error(*TIED, ties="order") == 1
+
+
+ABSENT = [[1, 0], [0, 0], [1, 0]], [[0.9, 0.1], [0.3, 0.2], [0.3, 0.1]]
+
+
+def test_areas_of_absent_labels() -> None:
+    assert metrics.roc_auc(*ABSENT) == 0.75
+    assert metrics.average_precision(*ABSENT) == pytest.approx(0.8333, abs=5e-5)
+    with pytest.warns(UserWarning, match="Only one class"):
+        theirs = sklearn_metrics.roc_auc_score(*ABSENT)
+    assert np.isnan(theirs)
+    with pytest.warns(UserWarning, match="No positive class"):
+        theirs = sklearn_metrics.average_precision_score(*ABSENT)
+    assert theirs == pytest.approx(0.4167, abs=5e-5)
 
 
 def test_errors_of_scores() -> None:

@@ -117,7 +117,8 @@ def directly(name, rows, k):
     if name == "hamming_loss_samples":
         return metrics.hamming_loss(Y, decided, label_mask=mask, average="samples")
     function, average = name.split("_")
-    options = {"average": average, "zero_division": 1.0 if average == "samples" else np.nan}
+    options = {} if function == "mcc" else {"zero_division": 1.0 if average == "samples" else np.nan}
+    options |= {"average": average}
     return getattr(metrics, function)(Y, decided, label_mask=mask, **options)
 
 

@@ -4,6 +4,8 @@ A block costs a few microseconds of overhead and saves a table-sized temporary: 
 fetched from memory once.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

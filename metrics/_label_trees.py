@@ -1,5 +1,7 @@
 """Label hierarchies as users pass them: a mapping from each subclass to its superclass, both as column numbers."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as np

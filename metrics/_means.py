@@ -1,5 +1,7 @@
 """Division and means with one convention: undefined values are NaN, and a mean leaves NaN out."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Counts of cells that are 1 in truth, in prediction and in both, per label or per row."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -71,13 +73,13 @@ def _counted(mask: Mask, shape: tuple[int, ...], axis: Axis) -> NDArray[np.int64
     return mask.astype(np.int64) * shape[0] if axis == 0 else np.full(shape[0], np.count_nonzero(mask))
 
 
-def _ones(csr: "sparse.csr_array[Any]", axis: Axis) -> NDArray[np.int64]:
+def _ones(csr: sparse.csr_array[Any], axis: Axis) -> NDArray[np.int64]:
     if axis == 1:
         return np.diff(csr.indptr).astype(np.int64)
     return np.bincount(csr.indices, minlength=csr.shape[1])
 
 
-def _keep(csr: "sparse.csr_array[Any]", mask: Mask) -> "sparse.csr_array[Any]":
+def _keep(csr: sparse.csr_array[Any], mask: Mask) -> sparse.csr_array[Any]:
     """Drop the ones that the mask does not count."""
     if mask is None:
         return csr

@@ -3,6 +3,8 @@
 Masked cells get the score minus infinity, which no valid score has, so that they rank last.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, get_args
 

@@ -1,5 +1,7 @@
 """The matrix of scores R and the order of tasks, checked once."""
 
+from __future__ import annotations
+
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np

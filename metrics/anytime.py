@@ -3,6 +3,8 @@
 A learner can be used at any time, so that one that is good early is worth more than one that is good at the end only.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

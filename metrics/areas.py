@@ -5,6 +5,8 @@ is not defined is left out of the mean, and is NaN among the values of labels; a
 scores tie pass a threshold together, so that their order does not matter. Scores must be finite, in masked cells too.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 

@@ -1,5 +1,7 @@
 """PRAGMA: recall and precision of each class, weighted by the preferences of a user."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any, TypeVar

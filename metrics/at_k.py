@@ -7,6 +7,8 @@ efficiently in the presence of tied scores", ECIR 2008). With ``ties="order"`` t
 first, which published tables take. Scores must be finite, in masked cells too.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

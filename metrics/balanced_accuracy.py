@@ -1,5 +1,7 @@
 """Balanced accuracy of predicted labels, with conventions for labels that have one class only."""
 
+from __future__ import annotations
+
 from typing import Literal, TypeAlias
 
 import numpy as np

@@ -27,7 +27,7 @@ class BayesianComparison(NamedTuple):
 
 
 def bayesian_signed_rank(
-    first: ArrayLike, second: ArrayLike, *, rope: float = 0.01, n_draws: int = 50_000, seed: int = 0
+    first: "ArrayLike", second: "ArrayLike", *, rope: float = 0.01, n_draws: int = 50_000, seed: int = 0
 ) -> BayesianComparison:
     """Probability that one method is better than another, or that they are practically equivalent.
 

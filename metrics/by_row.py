@@ -4,6 +4,8 @@ Conventions of the whole file. Rows keep their places. A cell that `label_mask` 
 exist; a row without cells is NaN, or has counts of zero.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Correlation of predicted and true labels: Matthews correlation coefficient."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

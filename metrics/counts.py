@@ -1,5 +1,7 @@
 """Per-label counts of right and wrong decisions: they add over chunks, so that a score never rescans a stream."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -35,10 +37,10 @@ class LabelCounts:
     fn: NDArray[np.int64]
     tn: NDArray[np.int64]
 
-    def __add__(self, other: "LabelCounts") -> "LabelCounts":
+    def __add__(self, other: LabelCounts) -> LabelCounts:
         return LabelCounts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn, self.tn + other.tn)
 
-    def __sub__(self, other: "LabelCounts") -> "LabelCounts":
+    def __sub__(self, other: LabelCounts) -> LabelCounts:
         return LabelCounts(self.tp - other.tp, self.fp - other.fp, self.fn - other.fn, self.tn - other.tn)
 
 

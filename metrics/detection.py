@@ -58,7 +58,7 @@ class DetectionScores(NamedTuple):
 
 
 def detection_scores(
-    drifts: ArrayLike, alarms: ArrayLike, *, n_samples: int, max_delay: int, max_early: int = 0
+    drifts: "ArrayLike", alarms: "ArrayLike", *, n_samples: int, max_delay: int, max_early: int = 0
 ) -> DetectionScores:
     """Compare alarms with known drifts.
 
@@ -111,7 +111,7 @@ def detection_scores(
 
 
 def match_alarms(
-    drifts: ArrayLike, alarms: ArrayLike, *, n_samples: int, max_delay: int, max_early: int = 0
+    drifts: "ArrayLike", alarms: "ArrayLike", *, n_samples: int, max_delay: int, max_early: int = 0
 ) -> NDArray[np.int64]:
     """Find the drift that each alarm is in time for: its index, or -1 for a false alarm.
 

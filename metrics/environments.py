@@ -1,5 +1,7 @@
 """Metrics for environments that a learner has not been trained in."""
 
+from __future__ import annotations
+
 from typing import Any, Literal, TypeAlias
 
 import numpy as np

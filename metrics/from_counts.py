@@ -1,5 +1,7 @@
 """Metrics of label decisions from per-label counts: one number, or a whole curve at once from stacked counts."""
 
+from __future__ import annotations
+
 from typing import Literal, TypeAlias
 
 import numpy as np

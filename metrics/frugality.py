@@ -1,5 +1,7 @@
 """Accuracy against the energy it took."""
 
+from __future__ import annotations
+
 from metrics.validation import check_number, require_choice
 
 _PER_KWH = {"J": 3.6e6, "kJ": 3.6e3, "MJ": 3.6, "Wh": 1e3, "kWh": 1.0, "MWh": 1e-3}

@@ -5,6 +5,8 @@ Chains of any length are allowed. A cell that `label_mask` leaves out does not e
 out.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as np

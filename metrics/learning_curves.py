@@ -31,7 +31,7 @@ class LearningSpeed(NamedTuple):
     n_runs: int
 
 
-def learning_speed(instances: ArrayLike, scores: ArrayLike, target: float, *, warm_up: float = 0) -> LearningSpeed:
+def learning_speed(instances: "ArrayLike", scores: "ArrayLike", target: float, *, warm_up: float = 0) -> LearningSpeed:
     """Instances of a new task needed to reach a target score, averaged over runs; lower is better.
 
     Parameters
@@ -77,7 +77,7 @@ def learning_speed(instances: ArrayLike, scores: ArrayLike, target: float, *, wa
     return LearningSpeed(mean, int(reached.sum()), len(runs))
 
 
-def transition_time(instances: ArrayLike, scores: ArrayLike, boundary: float, *, warm_up: float = 0) -> float:
+def transition_time(instances: "ArrayLike", scores: "ArrayLike", boundary: float, *, warm_up: float = 0) -> float:
     """Instances after a task boundary until the score is back at the level before it; lower is better.
 
     Parameters
@@ -120,7 +120,7 @@ def transition_time(instances: ArrayLike, scores: ArrayLike, boundary: float, *,
     return _first_reaching(seen[after], curve[after], curve[before[-1]]) - boundary
 
 
-def area_under_curve(instances: ArrayLike, scores: ArrayLike) -> float:
+def area_under_curve(instances: "ArrayLike", scores: "ArrayLike") -> float:
     """Mean height of a prequential curve; higher is better.
 
     Parameters

@@ -5,6 +5,8 @@ means over labels (and is NaN where labels are returned one by one), a row witho
 A mean over no value is NaN. 0 / 0 is `zero_division`, as in scikit-learn but without a warning.
 """
 
+from __future__ import annotations
+
 from typing import Literal
 
 from numpy.typing import ArrayLike

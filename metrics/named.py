@@ -5,6 +5,8 @@ a stream is read once. Where nothing can be divided by, a perfect prediction is 
 such a label is left out, in means over rows such a row counts 1 (nothing true and nothing predicted is right).
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

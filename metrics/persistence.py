@@ -44,7 +44,7 @@ class _Block(NamedTuple):
     repeated: NDArray[np.bool_]
 
 
-def no_change_predictions(y_true: LabelMatrix, *, label_mask: ArrayLike | None = None) -> NDArray[np.uint8]:
+def no_change_predictions(y_true: "LabelMatrix", *, label_mask: "ArrayLike | None" = None) -> NDArray[np.uint8]:
     """Predict that each label keeps the last value it had in the rows before.
 
     Parameters
@@ -85,10 +85,10 @@ def no_change_predictions(y_true: LabelMatrix, *, label_mask: ArrayLike | None =
 
 
 def kappa_temporal(
-    y_true: LabelMatrix,
-    y_pred: LabelMatrix,
+    y_true: "LabelMatrix",
+    y_pred: "LabelMatrix",
     *,
-    label_mask: ArrayLike | None = None,
+    label_mask: "ArrayLike | None" = None,
     average: Literal["subset", "macro"] | None = "subset",
 ) -> Score:
     """Accuracy beyond that of repeating the last labels; higher is better.
@@ -146,7 +146,7 @@ def kappa_temporal(
     return scores if average is None else float(nan_mean(scores))
 
 
-def label_persistence(y_true: LabelMatrix, *, label_mask: ArrayLike | None = None) -> LabelPersistence:
+def label_persistence(y_true: "LabelMatrix", *, label_mask: "ArrayLike | None" = None) -> LabelPersistence:
     """Measure how far labels persist from row to row: what a learner gets for repeating the last labels.
 
     Parameters

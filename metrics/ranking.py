@@ -5,6 +5,8 @@ a row without cells is left out. `coverage`, `ranking_loss` and `lrap` are pessi
 every label that ties with it. Scores must be finite, in masked cells too.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

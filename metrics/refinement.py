@@ -1,5 +1,7 @@
 """A similarity of label sets under a hierarchy that never rewards a learner for stopping at the superclass."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import NamedTuple
 

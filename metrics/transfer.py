@@ -8,6 +8,8 @@ infinite score is an error if a metric needs it, and does not matter otherwise; 
 are left out instead. A mean over no task is NaN.
 """
 
+from __future__ import annotations
+
 from typing import Literal
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Checks of the arguments of public functions, with one sentence for each mistake."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 
@@ -170,7 +172,7 @@ def _holds_nan(values: Array) -> bool:
     return values.dtype.kind == "f" and values.size > 0 and bool(np.isnan(values.min()))  # the minimum passes NaN on
 
 
-def _canonical_csr(Y: LabelMatrix, name: str) -> "sparse.csr_array[Any]":
+def _canonical_csr(Y: LabelMatrix, name: str) -> sparse.csr_array[Any]:
     """Return a CSR array without explicit zeros or duplicates, leaving the caller's matrix as it is."""
     csr: sparse.csr_array[Any] = sparse.csr_array(Y)  # type: ignore[arg-type]  # the caller has seen that Y is sparse
     if 0 in csr.shape or csr.ndim != 2:

@@ -1,6 +1,7 @@
 """`import metrics` costs what NumPy and SciPy cost, and needs nothing else."""
 
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,3 +33,10 @@ def test_every_public_function_documents_its_parameters() -> None:
             missing = [parameter for parameter in inspect.signature(function).parameters if parameter not in documented]
             assert not missing, f"{name} does not document {missing}"
             assert "Examples\n" in documented, f"{name} has no example"
+
+
+def test_signatures_name_their_types() -> None:
+    signatures = {name: str(inspect.signature(getattr(metrics, name))) for name in metrics.__all__}
+    # spelled out unions, and strings in named tuples, which come of annotations that are not evaluated
+    unreadable = {name: text for name, text in signatures.items() if re.search(r"_Supports|Union|ForwardRef", text)}
+    assert not unreadable

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics._means import nan_mean
 from metrics._typing import Floats
-from metrics.validation import require_choice
+from metrics.validation import as_numbers, require_choice
 
 Undefined: TypeAlias = Literal["raise", "skip"]
 
@@ -80,7 +80,7 @@ def read_history(R: ArrayLike, order: ArrayLike | None, undefined: Undefined, *,
 
 
 def _check_scores(R: ArrayLike) -> Floats:
-    scores = np.asarray(R)
+    scores = as_numbers(R)
     if scores.dtype.kind not in "iuf" or scores.ndim != 2 or scores.size == 0:
         raise ValueError(
             f"R must be a non-empty numeric array of shape (n_experiences + 1, n_tasks). "

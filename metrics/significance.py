@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics._typing import Floats
-from metrics.validation import check_finite
+from metrics.validation import as_numbers, check_finite
 
 
 class FriedmanResult(NamedTuple):
@@ -215,7 +215,7 @@ def _rank_error(n_methods: int, n_datasets: int) -> float:
 
 
 def _check_table(scores: ArrayLike) -> Floats:
-    table = np.asarray(scores)
+    table = as_numbers(scores)
     if table.dtype.kind not in "biuf" or table.ndim != 2 or table.size == 0:
         raise ValueError(
             f"scores must be a non-empty numeric array of shape (n_datasets, n_methods). "

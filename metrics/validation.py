@@ -32,9 +32,41 @@ def check_truth(y_true: LabelMatrix, label_mask: ArrayLike | None) -> tuple[Indi
     return truth, counted.view(np.uint8)
 
 
+def as_numbers(values: ArrayLike) -> Array:
+    """Return an array with NaN for missing values: masked ones, None, and NA of frames of any library.
+
+    An array of objects that are not all numbers is returned as it is.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        hidden = np.ma.getmaskarray(values)
+        return np.where(hidden, np.nan, values.data) if hidden.any() else np.asarray(values.data)
+    if _is_nullable(values):  # pandas reads its own types fastest
+        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))  # type: ignore[union-attr]
+    array = np.asarray(values)
+    if array.dtype != np.object_:
+        return array
+    numbers = np.frompyfunc(_number, 1, 1)(array)
+    return array if any(number is None for number in numbers.flat) else np.asarray(numbers, dtype=np.float64)
+
+
+def _is_nullable(values: object) -> bool:
+    """Return whether this is a frame of pandas that holds numbers or booleans, and types which NumPy does not have."""
+    if getattr(values, "ndim", 0) != 2 or not hasattr(values, "to_numpy"):
+        return False
+    dtypes = [*getattr(values, "dtypes", ())]
+    return not all(isinstance(dtype, np.dtype) for dtype in dtypes) and all(dtype.kind in "biuf" for dtype in dtypes)
+
+
+def _number(cell: object) -> float | None:
+    """Return a number, NaN for a missing one, None for other objects; NA of pandas is known by its name alone."""
+    if cell is None or type(cell).__name__ == "NAType":
+        return float("nan")
+    return float(cell) if isinstance(cell, bool | int | float | np.bool_ | np.number) else None
+
+
 def check_table(table: ArrayLike, name: str) -> Array:
     """Return a non-empty 2-D array of numbers or booleans."""
-    array = np.asarray(table)
+    array = as_numbers(table)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold numbers or booleans. Got dtype {array.dtype} instead.")
     if array.ndim != 2:
@@ -63,6 +95,10 @@ def check_label_mask(label_mask: ArrayLike | None, shape: tuple[int, ...]) -> ND
     if label_mask is None:
         return None
     mask = np.asarray(label_mask)
+    if mask.dtype == np.object_ and all(isinstance(cell, bool | np.bool_) for cell in mask.flat):
+        mask = mask.astype(np.bool_)  # a frame of nullable booleans without a missing one
+    if np.ma.is_masked(label_mask):
+        raise ValueError("label_mask must say of each cell whether it counts. Got masked cells instead.")
     if mask.dtype != np.bool_:
         raise ValueError(f"label_mask must be boolean. Got dtype {mask.dtype} instead.")
     if mask.shape not in (shape[1:], shape):
@@ -148,7 +184,7 @@ def _split_unknown(y_true: LabelMatrix) -> tuple[LabelMatrix, NDArray[np.bool_] 
     """Return a table with 0 in place of NaN, and its known cells; None if all are, which costs nothing for integers."""
     if sparse.issparse(y_true):
         return _split_unknown_csr(y_true)
-    table = np.asarray(y_true)
+    table = as_numbers(y_true)
     if not _holds_nan(table):
         return table, None
     known = ~np.isnan(table)

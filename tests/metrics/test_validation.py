@@ -6,6 +6,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -98,6 +100,66 @@ def test_a_label_that_counts_must_be_known() -> None:
     check_all(product(LABEL_METRICS, [None, [True, False, True]]), check)
 
 
+HIDDEN = [[1, None, 1], [0, 1, 1]]
+# Tables whose second cell is missing: pandas comes with River, Arrow is what Polars and others are read as.
+MISSING: dict[str, Any] = {
+    "None": HIDDEN,
+    "masked": np.ma.masked_array(Y, mask=[[0, 1, 0], [0, 0, 0]]),
+    "object": pd.DataFrame(HIDDEN, dtype=object),
+    "arrow table": pa.table(dict(zip("abc", zip(*HIDDEN, strict=True), strict=True))),
+    "one nullable column": pd.DataFrame(HIDDEN).astype({1: "Int64"}),
+    **{str(name): pd.DataFrame(HIDDEN, dtype=name) for name in ("Int64", "UInt8", "Float64", "int64[pyarrow]")},
+    **{name: pd.DataFrame(HIDDEN, dtype="boolean").astype(name) for name in ("boolean", "bool[pyarrow]")},
+}
+
+
+def test_missing_values_of_any_kind_are_unknown_labels() -> None:
+    known = np.where(np.equal(HIDDEN, None), np.nan, Y)
+
+    def check(case: tuple[str, str]) -> None:
+        table, name = case
+        metric, other = LABEL_METRICS[name]
+        np.testing.assert_array_equal(metric(MISSING[table], other), metric(known, other))
+
+    check_all(product(MISSING, ("hamming_loss", "kappa_temporal", "lrap", "roc_auc")), check)
+
+
+def test_missing_predictions_and_scores_are_errors() -> None:
+    def check(name: str) -> None:
+        with pytest.raises(ValueError, match=r"y_pred must hold only 0 and 1. Got nan in row 0, label 1 instead"):
+            metrics.f1(Y, MISSING[name])
+        with pytest.raises(ValueError, match=r"y_score must hold finite numbers. Got nan in row 0, label 1 instead"):
+            metrics.lrap(Y, MISSING[name])
+
+    check_all(MISSING, check)
+
+
+def test_nullable_frames_without_a_missing_value_are_tables_and_masks() -> None:
+    def check(dtype: str) -> None:
+        mask = pd.DataFrame(Y.astype(bool)).astype("boolean" if "pyarrow" not in dtype else "bool[pyarrow]")
+        expected = metrics.hamming_loss(Y, 1 - Y, label_mask=Y.astype(bool))
+        tables = [pd.DataFrame(table, dtype=dtype) for table in (Y, 1 - Y)]
+        assert metrics.hamming_loss(*tables, label_mask=mask) == expected
+
+    check_all(("Int64", "boolean", "Float64", "int64[pyarrow]"), check)
+
+
+def test_words_and_masks_with_missing_cells_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^y_true must hold numbers or booleans. Got dtype object instead"):
+        metrics.f1(pd.DataFrame([["1", "0", None]] * 2, dtype=object), Y)
+    with pytest.raises(ValueError, match=r"^label_mask must be boolean. Got dtype object instead"):
+        metrics.f1(Y, Y, label_mask=pd.DataFrame([[True, None, True]] * 2, dtype="boolean"))
+    with pytest.raises(ValueError, match=r"^label_mask must say of each cell whether it counts. Got masked cells"):
+        metrics.f1(Y, Y, label_mask=np.ma.masked_array([True] * 3, mask=[False, True, False]))
+
+
+def test_a_masked_score_of_R_is_not_measured() -> None:
+    R = np.ma.masked_array([[0.5, 0.5], [0.9, 0.6], [0.7, 0.8]], mask=[[1, 1], [0, 0], [0, 0]])
+    assert metrics.acc(R) == 0.75
+    with pytest.raises(ValueError, match=r"R must be finite in every cell that is used. Got nan in R\[0, 1\]"):
+        metrics.fwt(R)
+
+
 def test_predicted_labels_must_be_0_or_1() -> None:
     def check(case: tuple[str, float]) -> None:
         name, value = case
@@ -162,7 +224,7 @@ def test_a_table_must_be_a_table() -> None:
     wrong = [
         ([1, 0, 1], r"y_true must be 2-D, of shape \(n_samples, n_labels\). Got shape \(3,\)"),
         ([["1", "0"]], "y_true must hold numbers or booleans. Got dtype <U1"),
-        (np.array([[None, 1]]), "y_true must hold numbers or booleans. Got dtype object"),
+        (np.array([["1", 1]], dtype=object), "y_true must hold numbers or booleans. Got dtype object"),
         (sparse.csr_array((0, 3)), r"y_true must hold at least one sample and one label. Got shape \(0, 3\)"),
         (sparse.csr_array([[2, 0, 1], [0, 0, 1]]), "y_true must hold only 0 and 1. Got 2"),
     ]

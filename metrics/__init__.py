@@ -25,6 +25,7 @@ from metrics.hierarchy import hierarchy_consistency, pw_js, refinement_recall
 from metrics.learning_curves import LearningSpeed, area_under_curve, learning_speed, transition_time
 from metrics.multilabel import f1, fbeta, hamming_loss, jaccard, precision, recall, subset_accuracy
 from metrics.persistence import LabelPersistence, kappa_temporal, label_persistence, no_change_predictions
+from metrics.propensity import label_propensities, psndcg_at_k, psprecision_at_k
 from metrics.ranking import coverage, lrap, one_error, ranking_loss, rmse
 from metrics.refinement import refinement_jaccard
 from metrics.significance import FriedmanResult, average_ranks, critical_difference, friedman, nemenyi
@@ -70,6 +71,7 @@ __all__ = [
     "kappa_temporal",
     "label_counts",
     "label_persistence",
+    "label_propensities",
     "learning_speed",
     "lrap",
     "mcc",
@@ -87,6 +89,8 @@ __all__ = [
     "precision_at_k_by_row",
     "precision_at_k_maximum",
     "precision_from_counts",
+    "psndcg_at_k",
+    "psprecision_at_k",
     "pw_js",
     "ranking_loss",
     "recall",

@@ -112,8 +112,8 @@ def hits_of_best(true: NDArray[np.uint8], scores: NDArray[np.floating], k: int, 
     return hits + hits_above
 
 
-def truth_of_best(true: NDArray[np.uint8], scores: NDArray[np.floating], k: int, ties: Ties) -> Array:
-    """Return the truth at each of the `k` best places of each row, best first.
+def truth_of_best(true: Array, scores: NDArray[np.floating], k: int, ties: Ties) -> Array:
+    """Return the truth, or another gain, at each of the `k` best places of each row, best first.
 
     Tied labels share their mean, or come in the order of columns.
     """
@@ -128,8 +128,9 @@ def truth_of_best(true: NDArray[np.uint8], scores: NDArray[np.floating], k: int,
         return found
     starts = np.flatnonzero(np.pad(changes, ((0, 0), (1, 0)), constant_values=True))
     sizes = np.diff(starts, append=found.size)
-    means = np.repeat(np.add.reduceat(found.ravel(), starts, dtype=np.int64) / sizes, sizes).reshape(found.shape)
-    last = row_sums(tied & true) / row_sums(tied)
+    means = np.repeat(np.add.reduceat(found.ravel(), starts, dtype=np.float64) / sizes, sizes).reshape(found.shape)
+    of_tied = row_sums(tied & true) if true.dtype == np.uint8 else np.einsum("ij,ij->i", tied, true)
+    last = of_tied / row_sums(tied)
     return np.where(values == values[:, -1:], last[:, None], means)
 
 

@@ -230,7 +230,7 @@ def ndcg_at_k(
     undefined = check_zero_division(zero_division)
 
     def gain(rows: ScoredRows) -> Floats:
-        _check_k(k, rows.true.shape[1], rows.n_counted)
+        require_places(rows, k)
         best = truth_of_best(rows.true, sink_masked(rows.score, rows.mask), k, ties)
         discounts = 1.0 / np.log2(np.arange(2, k + 2))
         ideal = np.concatenate([[0.0], discounts.cumsum()])[np.minimum(row_sums(rows.true), k)]
@@ -287,7 +287,7 @@ def confident_accuracy_at_k(
     """
 
     def accuracy(rows: ScoredRows) -> Floats:
-        _check_k(k, rows.true.shape[1], rows.n_counted)
+        require_places(rows, k)
         confidence = np.subtract(1, rows.score, dtype=np.float64)
         np.maximum(confidence, rows.score, out=confidence)
         right = ((rows.score >= 0.5) == rows.true.view(np.bool_)).view(np.uint8)
@@ -310,6 +310,11 @@ def _check_k(k: int, n_labels: int, n_counted: NDArray[np.int64]) -> None:
         )
 
 
-def _hits(rows: ScoredRows, k: int, ties: Ties) -> Floats:
+def require_places(rows: ScoredRows, k: int) -> None:
+    """Raise a ValueError unless `k` labels count in each row."""
     _check_k(k, rows.true.shape[1], rows.n_counted)
+
+
+def _hits(rows: ScoredRows, k: int, ties: Ties) -> Floats:
+    require_places(rows, k)
     return hits_of_best(rows.true, sink_masked(rows.score, rows.mask), k, ties)

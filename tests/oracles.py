@@ -330,6 +330,31 @@ def confident_accuracy_at_k(row: Any, k: int, ties: str = "expected") -> float:
     return _over_orders(row, lambda p: max(p, 1 - p), right, ties)
 
 
+def propensity_scored(discounted: bool) -> Callable[..., float]:
+    """Sum of gains 1 / p at the k best places, with or without discounts, over the greatest sum."""
+
+    def score(
+        y_true: Any,
+        y_score: Any,
+        k: int,
+        propensities: Any,
+        label_mask: Any = None,
+        ties: Any = "expected",
+        normalize: bool = True,
+    ) -> float:
+        weights = [1 / math.log2(place + 2) if discounted else 1.0 for place in range(k)]
+
+        def gain(order: list[Any]) -> float:
+            return sum(w * t / propensities[j] for w, (t, _, j) in zip(weights, order, strict=False)) / sum(weights)
+
+        rows = [row for row in cells(y_true, y_score, label_mask) if row]
+        reached = [_over_orders(row, float, gain, ties) for row in rows]
+        best = [gain(sorted(row, key=lambda cell: -cell[0] / propensities[cell[2]])) for row in rows]
+        return ratio(sum(reached), sum(best), NAN) if normalize else mean(reached)
+
+    return score
+
+
 @_rows
 def rmse(row: Any) -> float:
     return math.sqrt(sum((s - t) ** 2 for t, s, _ in row) / len(row))

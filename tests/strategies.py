@@ -132,6 +132,14 @@ def scored_at_k(draw: st.DrawFn, kinds: Kinds = ANY) -> LabelCase:
     return replace(case, extra=(draw(whole(1, int(widths[widths > 0].min()))),))
 
 
+@st.composite
+def scored_with_propensities(draw: st.DrawFn, kinds: Kinds = ANY) -> LabelCase:
+    """Scores, k, and a propensity of each label."""
+    case = draw(scored_at_k(kinds))
+    drawn = draw(tables(case.y_true.shape[1:], (1.0, 0.5, 0.25, 0.125))).tolist()
+    return replace(case, options={"propensities": dict(enumerate(drawn))})
+
+
 def probabilities(kinds: Kinds = ANY) -> st.SearchStrategy[LabelCase]:
     """Probabilities of labels that all have both classes: two rows are appended to make it so."""
     return scored(kinds).map(_with_both_classes)

@@ -2,6 +2,7 @@
 
 import inspect
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -88,6 +89,13 @@ def _persistence_oracle(y_true: Any, label_mask: Any = None) -> list[float]:
     repeated = oracles.no_change_predictions(y_true, label_mask)
     kappas = oracles.persistence_kappa(y_true, label_mask)
     return [oracles.subset_accuracy(y_true, repeated, label_mask), oracles.mean(kappas)]
+
+
+def _with_propensities(metric: Callable[..., Any]) -> Callable[..., Any]:
+    def score(y_true: Any, y_score: Any, k: int, propensities: dict[int, float], **options: Any) -> Any:
+        return metric(y_true, y_score, k, [propensities[j] for j in sorted(propensities)], **options)
+
+    return score
 
 
 ZERO = (0.0, 1.0, float("nan"))
@@ -230,6 +238,22 @@ LABEL_ROWS: dict[str, LabelRow] = {
     "confident_accuracy_at_k": LabelRow(
         metrics.confident_accuracy_at_k, oracles.confident_accuracy_at_k, given.scored_at_k
     ),
+    "psprecision_at_k": LabelRow(
+        _with_propensities(metrics.psprecision_at_k),
+        oracles.propensity_scored(discounted=False),
+        given.scored_with_propensities,
+        high=8,
+        better=0,
+        variants=options(normalize=(True, False)),
+    ),
+    "psndcg_at_k": LabelRow(
+        _with_propensities(metrics.psndcg_at_k),
+        oracles.propensity_scored(discounted=True),
+        given.scored_with_propensities,
+        high=8,
+        better=0,
+        variants=options(normalize=(True, False)),
+    ),
     "nce": LabelRow(metrics.nce, oracles.nce, given.probabilities, low=-1, high=INF, better=-1, variants=CONSTANT),
     "worst_nce": LabelRow(
         metrics.worst_nce,
@@ -258,7 +282,10 @@ for _name in ("roc_auc", "average_precision"):
         variants=options(average=("macro", "micro", "samples")),
     )
     LABEL_ROWS |= {_name: _row, f"{_name} (per label)": replace(_row, variants=({"average": None},), per_label=True)}
-for _name in ("one_error", "precision_at_k", "recall_at_k", "ndcg_at_k", "confident_accuracy_at_k"):
+for _name in (
+    *("one_error", "precision_at_k", "recall_at_k", "ndcg_at_k", "confident_accuracy_at_k"),
+    *("psprecision_at_k", "psndcg_at_k"),
+):
     LABEL_ROWS[f"{_name} (ties in order)"] = replace(
         LABEL_ROWS[_name], variants=options(ties=("order",)), by_column=True
     )
@@ -415,6 +442,18 @@ VALUE_ROWS: dict[str, ValueRow] = {
             ),
         ),
         -1,
+        1,
+    ),
+    "label_propensities": ValueRow(
+        metrics.label_propensities,
+        lambda counts, n, a=0.55, b=1.5: [
+            1 / (1 + (math.log(n) - 1) * (b + 1) ** a * (count + b) ** -a) for count in counts
+        ],
+        st.tuples(
+            st.tuples(st.lists(st.integers(0, 50), min_size=1), st.integers(50, 10**6)),
+            st.sampled_from([{}, {"a": 0.5, "b": 0.4}]),
+        ),
+        0,
         1,
     ),
     "average_ranks": ValueRow(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics import ba_macro, hamming_loss, label_counts, precision_at_k, rmse
+from metrics import average_precision, ba_macro, hamming_loss, label_counts, precision_at_k, rmse, roc_auc
 from metrics._typing import LabelMatrix
 from metrics.named import NAMED_METRICS, NamedMetric
 from metrics.validation import check_truth, positive_columns
@@ -28,6 +28,11 @@ _METRICS = (
     NamedMetric("ba_macro", "Balanced accuracy", "higher", "", "decisions", ba_macro),
     NamedMetric("rmse", "RMSE", "lower", "", "scores", rmse),
     NamedMetric("precision_at_k", "Precision@k", "higher", "", "best", precision_at_k),
+    *(
+        NamedMetric(f"{area.__name__}_{average}", "", "higher", "", "scores", partial(area, average=average))
+        for area in (roc_auc, average_precision)
+        for average in ("macro", "micro", "samples")
+    ),
     *NAMED_METRICS.values(),
 )
 _BY_NAME = {f"{'neg_' * (one.better == 'lower')}{one.name}": one for one in _METRICS}

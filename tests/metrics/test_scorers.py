@@ -63,6 +63,8 @@ def test_without_unknown_labels_they_are_scores_of_scikit_learn() -> None:
         "ba_macro": lambda: np.mean(
             [peers.balanced_accuracy_score(t, p) for t, p in zip(TRUTH.T, decided.T, strict=True)]
         ),
+        "roc_auc_macro": lambda: peers.roc_auc_score(TRUTH, X),
+        "average_precision_micro": lambda: peers.average_precision_score(TRUTH, X, average="micro"),
         "neg_rmse": lambda: -np.mean([peers.root_mean_squared_error(t, p) for t, p in zip(TRUTH, X, strict=True)]),
     }
     check_all(wanted, lambda name: np.testing.assert_allclose(scorer_of(name)(GIVEN, X, TRUTH), wanted[name]()))
@@ -126,7 +128,7 @@ def test_a_pickled_scorer_is_the_same() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "hamming_loss"}, r"name must be among ba_macro, .* did you mean 'neg_hamming_loss'\?"),
+        ({"name": "hamming_loss"}, r"name must be among average_precision_macro, .* did you mean 'neg_hamming_loss'\?"),
         ({"name": "f1_makro"}, r"did you mean 'f1_macro'\?"),
         ({"name": "lrap", "k": 2}, "k must be None for 'lrap'. Got 2 instead."),
         ({"name": "ndcg_at_k"}, "k must be an integer for 'ndcg_at_k'. Got None instead."),

@@ -14,7 +14,7 @@ def floors() -> dict[str, str]:
         *(line for extra in project["optional-dependencies"].values() for line in extra),
     ]
     # An extra may be made of other extras of ours.
-    others = [line for line in promised if not line.startswith("mlstream-toolkit[")]
+    others = [line for line in promised if not line.startswith("mlstream-toolkit")]
     return dict(re.match(r"([\w-]+)>=([\d.]+)", line).groups() for line in others)
 
 

@@ -2,23 +2,25 @@
 
 Its name is ``mlstream-kernels-OWNER-KEY``. OWNER stands for a user, an installation, its environment and settings of
 Numba; of the folders of one OWNER only that is current whose KEY is the hash of the sources and versions. A process
-holds a shared lock in its folder for as long as it lives. Whoever opens a folder removes those that no process holds
-and that are either of the same OWNER or unused for `UNUSED_DAYS`.
+holds the lock of a file of its own in its folder for as long as it lives. Whoever opens a folder removes those that no
+process holds and that are either of the same OWNER or unused for `UNUSED_DAYS`.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
+import secrets
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryFile
+
+from filelock import lock_descriptor
 
 ROOT = Path(__file__).parents[2]
 KERNELS = (
@@ -39,7 +41,7 @@ KERNELS = (
 PREFIX = "mlstream-kernels-"
 UNUSED_DAYS = 90
 
-_LOCK = "in-use.lock"
+_IN_USE = "in-use-*.lock"
 _WRITING = "writing.lock"
 # what Numba writes, and what a process that died left half written
 _CONTENT = ("*.nbi", "*.nbc", "*.tmp.*", _WRITING)
@@ -67,7 +69,7 @@ class Folder:
         """
         descriptor = os.open(self.path / _WRITING, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            _lock(descriptor, fcntl.LOCK_EX)
+            _lock(descriptor)
             yield
         finally:
             os.close(descriptor)
@@ -79,12 +81,12 @@ def open_folder(versions: Sequence[str], settings: Sequence[str], chosen: str) -
     `settings` are those of the user that change machine code. `chosen` is the folder that the user wants caches in, or
     empty. Returns None if no place is writable, or if there are no sources that could be compared.
     """
-    key, owner = hash_kernels(versions), _hash([str(os.getuid()), str(ROOT), sys.prefix, *settings])[:12]
+    key, owner = hash_kernels(versions), _hash([str(_user()), str(ROOT), sys.prefix, *settings])[:12]
     for place in _places(chosen) if key else ():
         path = place / f"{PREFIX}{owner}-{key[:24]}"
         with suppress(OSError):
-            _hold(path)
-            _sweep(place, path.name, f"{PREFIX}{owner}-")
+            if _hold(path):
+                _sweep(place, path.name, f"{PREFIX}{owner}-")
             return Folder(path, key, tuple(versions))
     return None
 
@@ -142,49 +144,63 @@ def _places(chosen: str) -> list[Path]:
     return [Path(__file__).parent / "__pycache__", user / "mlstream"]
 
 
-def _hold(folder: Path) -> None:
-    """Create a folder if need be, and lock it until this process ends."""
+def _user() -> int:
+    # Windows knows users by other means, and all files there are of user 0.
+    return os.getuid() if hasattr(os, "getuid") else 0
+
+
+def _hold(folder: Path) -> bool:
+    """Create a folder if need be, and hold it until this process ends; False where files cannot be locked."""
     for _ in range(_ATTEMPTS):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if folder.stat().st_uid != os.getuid():
+        if folder.stat().st_uid != _user():
             # what is read from there is executed
             raise PermissionError(f"{folder} must belong to the user.")
+        own = folder / _IN_USE.replace("*", secrets.token_hex(8))
         with suppress(FileNotFoundError):
-            descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-            _lock(descriptor, fcntl.LOCK_SH)
+            descriptor = os.open(own, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            is_held = _lock(descriptor)
             # a sweep may have come between
-            if os.path.samestat(os.fstat(descriptor), (folder / _LOCK).stat()):
-                os.utime(descriptor)
-                return
+            if is_held and own.exists():
+                return True
             os.close(descriptor)
+            if not is_held:
+                own.unlink()
+                return False
     raise OSError(f"{folder} is removed as often as it is made.")
 
 
-def _lock(descriptor: int, kind: int) -> None:
-    # Some networks' file systems have no locks. Nothing is removed there, as that needs one.
-    with suppress(OSError):
-        fcntl.flock(descriptor, kind)
+def _lock(descriptor: int) -> bool:
+    """Lock an open file until it is closed; False on file systems without locks, as some networks have."""
+    try:
+        return lock_descriptor(descriptor)
+    except OSError:
+        return False
 
 
 def _sweep(place: Path, current: str, owned: str) -> None:
     oldest = time.time() - UNUSED_DAYS * 86_400
     for folder in place.glob(f"{PREFIX}*"):
         with suppress(OSError):
-            if folder.name != current and not folder.is_symlink():
-                _remove(folder, None if folder.name.startswith(owned) else oldest)
+            if not folder.is_symlink() and (folder.name.startswith(owned) or folder.stat().st_mtime < oldest):
+                _tidy(folder, is_current=folder.name == current)
 
 
-def _remove(folder: Path, oldest: float | None) -> None:
-    """Remove a folder that nobody holds; only what belongs there, and the lock last."""
-    descriptor = os.open(folder / _LOCK, os.O_RDWR)
-    try:
-        if oldest is not None and os.fstat(descriptor).st_mtime > oldest:
-            return
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        for pattern in _CONTENT:
-            for file in folder.glob(pattern):
-                file.unlink()
-        (folder / _LOCK).unlink()
-        folder.rmdir()
-    finally:
-        os.close(descriptor)
+def _tidy(folder: Path, *, is_current: bool) -> None:
+    """Remove what ended processes held a folder by, and the folder if none is left; only what belongs there."""
+    with ExitStack() as stack:
+        holding = list(folder.glob(_IN_USE))
+        ended = [file for file in holding if _take(file, stack)]
+        is_over = len(ended) == len(holding) and not is_current
+        content = [file for pattern in _CONTENT for file in folder.glob(pattern)] if is_over else []
+        for file in content + ended:
+            file.unlink()
+        if is_over:
+            folder.rmdir()
+
+
+def _take(file: Path, stack: ExitStack) -> bool:
+    """Lock a file while `stack` lasts; False if its process lives."""
+    descriptor = os.open(file, os.O_RDWR)
+    stack.callback(os.close, descriptor)
+    return lock_descriptor(descriptor, blocking=False)

@@ -291,14 +291,13 @@ def _sweep_one(temporary: Path) -> None:
 
 def _lock(handle: int, *, wait: bool) -> bool:
     """Lock an open file or folder until it is closed; False where that cannot be had."""
-    import fcntl
+    from filelock import lock_descriptor
 
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        return lock_descriptor(handle, blocking=wait)
     except OSError:
         # Some file systems know no locks; what cannot be locked is never swept.
         return False
-    return True
 
 
 def _delete(path: Path) -> None:

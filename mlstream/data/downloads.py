@@ -127,9 +127,9 @@ def retrieve(
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
     """Let one process at a time download a file: the next one finds it, or goes on where the other was killed."""
-    import fcntl
+    from filelock import lock_descriptor
 
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        lock_descriptor(file.fileno())
         yield

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import tempfile
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
+from filelock import lock_descriptor, unlock_descriptor
 
 from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.energy import warm_meter
@@ -90,14 +90,11 @@ def compile_lock(what: str, *, timeout_s: float = TIMEOUT_S) -> Iterator[None]:
             yield
         finally:
             # a process that was forked meanwhile has the file open, too
-            fcntl.flock(file, fcntl.LOCK_UN)
+            unlock_descriptor(file.fileno())
 
 
 def _wait_for(file: IO[bytes], deadline: float) -> None:
     while time.monotonic() < deadline:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(_POLL_INTERVAL_S)
-        else:
+        if lock_descriptor(file.fileno(), blocking=False):
             return
+        time.sleep(_POLL_INTERVAL_S)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+
+from filelock import lock_descriptor
 
 from mlstream._support.files import write_text_atomically
 from mlstream.records.checks import failures, require_consistent
@@ -49,7 +50,7 @@ def _replace_failure(path: Path, text: str) -> None:
         with path.open("r+b") as file:
             # Without locks in the file system, two processes may replace it at the same moment, which is rare.
             with suppress(OSError):
-                fcntl.flock(file, fcntl.LOCK_EX)
+                lock_descriptor(file.fileno())
             # The file that was opened may have been replaced before it was locked.
             if not os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 continue

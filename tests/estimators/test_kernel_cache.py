@@ -18,7 +18,7 @@ import pytest
 
 import estimators
 from estimators._kernels.cache import KERNELS, PREFIX, UNUSED_DAYS
-from estimators._kernels.compile import _Locator
+from estimators._kernels.keeping import _Locator
 
 PACKAGES = Path(estimators.__file__).parents[1]
 NAMES = ("metrics", "estimators", "mlstream")
@@ -162,18 +162,18 @@ def test_folders_of_others_go_once_they_were_unused_for_long(copy, tmp_path):
     for name, days in ages.items():
         folder = place / f"{PREFIX}{name}-0"
         folder.mkdir(parents=True)
-        for file in ("in-use.lock", "a.nbi", "a.1.nbc"):
+        for file in ("in-use-0.lock", "a.nbi", "a.1.nbc"):
             (folder / file).touch()
-        moment = (folder / "in-use.lock").stat().st_mtime - days * 86_400
-        os.utime(folder / "in-use.lock", (moment, moment))
-    thesis = place / f"{PREFIX}strange-0" / "thesis.txt"
-    thesis.touch()
-    elsewhere = place / "photographs" / "in-use.lock"
+        if name == "strange":
+            (folder / "thesis.txt").touch()
+        moment = folder.stat().st_mtime - days * 86_400
+        os.utime(folder, (moment, moment))
+    elsewhere = place / "photographs" / "in-use-0.lock"
     elsewhere.parent.mkdir()
     elsewhere.touch()
     call(copy, NUMBA_CACHE_DIR=place)
     assert not (place / f"{PREFIX}old-0").exists()
-    assert thesis.exists()
+    assert (place / f"{PREFIX}strange-0" / "thesis.txt").exists()
     assert (place / f"{PREFIX}new-0" / "a.nbi").exists()
     assert elsewhere.exists()
 
@@ -248,10 +248,11 @@ def imports(file: Path) -> set[str]:
 def test_few_modules_name_numba_and_kernels_depend_on_kernels_only():
     """Otherwise the hash of the kernels' sources would miss what is compiled."""
     compilers = {
-        PACKAGES / "estimators" / "_kernels" / f"{name}.py" for name in ("compile", "parts", "prebuilt", "watching")
+        PACKAGES / "estimators" / "_kernels" / f"{name}.py"
+        for name in ("compile", "keeping", "parts", "prebuilt", "watching")
     }
     homes = {PACKAGES / folder for folder in KERNELS}
-    allowed = {"numpy", *sys.stdlib_module_names}
+    allowed = {"filelock", "numpy", *sys.stdlib_module_names}
     for file in (file for name in NAMES for file in (PACKAGES / name).glob("**/*.py")):
         names = imports(file)
         roots = {name.partition(".")[0] for name in names}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 import resource
 from collections.abc import Callable, Iterator
@@ -13,6 +12,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import uvicorn
+from filelock import lock_descriptor
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mlstream.challenge.engine import Challenge
@@ -130,10 +130,8 @@ def _only_server(folder: Path) -> Iterator[None]:
     """Hold the lock of the folder, which the system drops when the process ends."""
     handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BlockingIOError(f"{folder} must be served once. Got another server on it; stop that first.") from None
+        if not lock_descriptor(handle, blocking=False):
+            raise BlockingIOError(f"{folder} must be served once. Got another server on it; stop that first.")
         yield
     finally:
         os.close(handle)

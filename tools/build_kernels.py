@@ -65,12 +65,12 @@ def compile_into(package: Path, names: Sequence[str] = ()) -> None:
     from numba.core.caching import IndexDataCacheFile
     from numba.core.registry import cpu_target
 
-    from estimators._kernels import compile as kernels
+    from estimators._kernels import keeping
     from mlstream.evaluation.compile_ahead import compile_ahead
 
-    needs = kernels.needs()
+    needs = keeping.needs()
     left_out: list[str] = []
-    save = kernels._KernelCache.save_overload
+    save = keeping._KernelCache.save_overload
 
     def keep(cache: Any, signature: Any, compiled: Any) -> None:
         save(cache, signature, compiled)
@@ -80,9 +80,9 @@ def compile_into(package: Path, names: Sequence[str] = ()) -> None:
         file = IndexDataCacheFile(str(package), cache._impl.filename_base, stamp(needs))
         file.save(cache._index_key(signature, cpu_target.target_context.codegen()), cache._impl.reduce(compiled))
 
-    kernels._KernelCache.save_overload = keep
+    keeping._KernelCache.save_overload = keep
     # what is installed here already would be loaded, and be missing from the package
-    kernels.find_prebuilt = lambda _needs: None
+    keeping.find_prebuilt = lambda _needs: None
     for variable, value in SETTINGS.items():
         got = getattr(numba.config, variable.removeprefix("NUMBA_"))
         if got != value:

@@ -1,39 +1,35 @@
-"""How kernels are compiled: the options and the cache.
+"""How kernels are compiled: the options, and what is written in LLVM's words.
 
-With `parts`, `prebuilt` and `watching`, this holds all that is not public in Numba. Kernels import Numba from here
-only, so that a new version of it is tried against four modules.
+Kernels import Numba from here only. What is not public in Numba is in `keeping`, `parts`, `prebuilt` and `watching`,
+which serve the releases that were tried with them. A newer one compiles kernels as it compiles anybody's functions: the
+results are the same, and the first call takes longer.
 """
 
 from __future__ import annotations
 
-import pickle
-import warnings
+import logging
+import re
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import cache
-from types import FunctionType
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVarTuple
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVarTuple
 
-import llvmlite
 import llvmlite.ir
 import numba
-import numpy as np
-from llvmlite.ir import IRBuilder, Value
 from numba import int64, types, uint64
-from numba.core import cgutils, event
-from numba.core.base import BaseContext
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
-from numba.core.compiler import CompileResult
-from numba.core.typing import BaseContext as TypingContext
-from numba.core.typing import Signature
+from numba.core import cgutils
+from numba.core.imputils import impl_ret_borrowed
 from numba.experimental import structref
 from numba.extending import intrinsic
 
-from estimators._kernels.cache import KERNELS, Folder, hash_sources, need_place, open_folder
-from estimators._kernels.parts import PartCompiler, share_among_integers
-from estimators._kernels.prebuilt import Needs, Prebuilt, describe, find_prebuilt
-from estimators._kernels.watching import CompilationWatcher, InterruptHolder, hold_forks
 from estimators._typing import Kernel, Parameters, Result
+
+if TYPE_CHECKING:
+    from llvmlite.ir import IRBuilder, Value
+    from numba.core.base import BaseContext
+    from numba.core.typing import BaseContext as TypingContext
+    from numba.core.typing import Signature
+
+    # what an intrinsic returns: its signature, and a function that writes its code
+    Typed: TypeAlias = tuple[Signature, Callable[..., Value]]
 
 __all__ = [
     "BUILD",
@@ -51,7 +47,6 @@ __all__ = [
     "int64",
     "leading_zeros",
     "multiply",
-    "needs",
     "njit",
     "structref",
     "types",
@@ -62,8 +57,9 @@ __all__ = [
 Options: TypeAlias = dict[str, Any]
 Arguments = TypeVarTuple("Arguments")
 
-# what an intrinsic returns: its signature, and a function that writes its code
-Typed: TypeAlias = tuple[Signature, Callable[..., Value]]
+# the newest release with which what is not public was tried
+NEWEST = (0, 68)
+IS_KNOWN = tuple(map(int, re.findall(r"\d+", numba.__version__)[:2])) <= NEWEST
 
 _COMMON: Options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
@@ -82,7 +78,7 @@ BUILD: Options = {
     "_nrt": True,
     # what is not set is taken over from the caller: rare code would be copied into all that is called often
     "forceinline": False,
-    "pipeline_class": PartCompiler,
+    "is_part": True,
 }
 # the same, in place
 PART: Options = {**BUILD, "_nrt": False}
@@ -93,136 +89,45 @@ HOT: Options = {**PART, "forceinline": True}
 SUM: Options = {"fastmath": {"reassoc", "nsz", "contract"}}
 FUSED: Options = {"fastmath": {"contract"}}
 
-# settings of Numba that change machine code, and that its own cache does not look at
-_SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX", "USING_SVML")
+# the options above that anybody may use
+_PUBLIC = {"nogil", "error_model", "inline", "forceinline", "fastmath"}
+
+if not IS_KNOWN:
+    logging.getLogger("estimators").warning(
+        "Numba %s is newer than %s, the last that was tried: kernels are compiled without our shortcuts, which takes "
+        "several times as long. pip install 'numba<%s' brings them back.",
+        numba.__version__,
+        ".".join(map(str, NEWEST)),
+        f"{NEWEST[0]}.{NEWEST[1] + 1}",
+    )
 
 
 def njit(
-    *, cache: bool = False, **options: object
+    *, cache: bool = False, is_part: bool = False, **options: object
 ) -> Callable[[Callable[Parameters, Result]], Kernel[Parameters, Result]]:
     """Compile a kernel as `numba.njit` does, and keep what was compiled in the one folder of all kernels.
 
     Numba's own cache looks at the file of the function only: it would keep machine code that holds an older version of
     a kernel from another file. And it would compile a function again for each constant that compiled code passes to it.
     """
+    if numba.config.DISABLE_JIT:
+        return numba.njit(**options)
+    if not IS_KNOWN:
+        # Files of another release of this package have other times. Only who edits kernels must delete `__pycache__`.
+        return numba.njit(cache=cache, **{name: value for name, value in options.items() if name in _PUBLIC})
+    from estimators._kernels.keeping import keep
+    from estimators._kernels.parts import PartCompiler, share_among_integers
+
+    if is_part:
+        options["pipeline_class"] = PartCompiler
 
     def compiled(function: Callable[Parameters, Result]) -> Kernel[Parameters, Result]:
         dispatcher = numba.njit(**options)(function)
-        if numba.config.DISABLE_JIT:
-            return dispatcher
-        if cache and (_folder() is not None or _prebuilt() is not None):
-            dispatcher._cache = _KernelCache(function)
+        if cache:
+            keep(dispatcher)
         return share_among_integers(dispatcher)
 
     return compiled
-
-
-@cache
-def _folder() -> Folder | None:
-    """Open the folder that belongs to the sources, the versions and the settings; None if no place is writable."""
-    folder = open_folder(_versions(), _settings(), numba.config.CACHE_DIR)
-    if folder is None:
-        warnings.warn(
-            f"{need_place(numba.config.CACHE_DIR)} Until then, every process compiles them again.",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-    packages = tuple({path.partition("/")[0] + "." for path in KERNELS})
-    event.register("numba:compile", CompilationWatcher(packages, kept=folder is not None))
-    event.register("numba:compiler_lock", holder := InterruptHolder())
-    hold_forks(holder)
-    return folder
-
-
-def _versions() -> list[str]:
-    return [f"{module.__name__} {module.__version__}" for module in (numba, llvmlite, np)]
-
-
-def _settings() -> list[str]:
-    return [f"{name} {getattr(numba.config, name)}" for name in _SETTINGS]
-
-
-def needs() -> Needs:
-    """Return what must be equal here and where kernels were compiled that are to be loaded here."""
-    return describe(hash_sources(), [*_versions(), *_settings()])
-
-
-@cache
-def _prebuilt() -> Prebuilt | None:
-    return find_prebuilt(needs)
-
-
-class _Locator:
-    """The place of a kernel on disk, as Numba asks for it."""
-
-    def __init__(self, function: FunctionType, file: str) -> None:
-        self._py_file = file
-        # Numba's names of files hold the last part of a module's name only
-        self._home = f"{function.__module__.rpartition('.')[0]}-{function.__code__.co_firstlineno}"
-
-    @classmethod
-    def from_function(cls, function: FunctionType, file: str) -> _Locator:
-        return cls(function, file)
-
-    def ensure_cache_path(self) -> None:
-        """Do nothing: the folder was made, and is held, since the first kernel was defined, if there is one."""
-
-    def get_cache_path(self) -> str:
-        folder = _folder()
-        return "" if folder is None else str(folder.path)
-
-    def get_source_stamp(self) -> str:
-        folder = _folder()
-        return "" if folder is None else folder.key
-
-    def get_disambiguator(self) -> str:
-        return self._home
-
-
-class _Implementation(CompileResultCacheImpl):  # type: ignore[misc, unused-ignore]
-    _locator_classes: ClassVar = [_Locator]
-
-
-class _KernelCache(FunctionCache):  # type: ignore[misc, unused-ignore]
-    """Numba's cache of a function, in our folder, written by one process at a time."""
-
-    _impl_class = _Implementation
-
-    def load_overload(self, sig: Signature, target_context: BaseContext) -> CompileResult | None:
-        """Load what was compiled, here or elsewhere; None if it was not, or if what is there cannot be read."""
-        folder = _folder()
-        found = None if folder is None else self._load_own(folder, sig, target_context)
-        return self._load_prebuilt(sig, target_context) if found is None else found
-
-    def _load_own(self, folder: Folder, sig: Signature, target_context: BaseContext) -> CompileResult | None:
-        with suppress(OSError):
-            try:
-                return super().load_overload(sig, target_context)
-            except (EOFError, pickle.UnpicklingError):
-                with folder.writing():
-                    self.flush()
-        return None
-
-    def _load_prebuilt(self, sig: Signature, target_context: BaseContext) -> CompileResult | None:
-        prebuilt = _prebuilt()
-        if prebuilt is None:
-            return None
-        target_context.refresh()
-        return prebuilt.load(self, self._index_key(sig, target_context.codegen()), target_context)
-
-    def save_overload(self, sig: Signature, data: CompileResult) -> None:
-        """Keep what was compiled, unless sources changed since this process began, or the disk is full."""
-        folder = _folder()
-        if folder is None:
-            return
-        try:
-            with folder.writing():
-                if folder.is_current():
-                    super().save_overload(sig, data)
-        except OSError as error:
-            warnings.warn(
-                f"A compiled kernel could not be kept in {folder.path}: {error}", RuntimeWarning, stacklevel=2
-            )
 
 
 class Direct(Generic[*Arguments, Result]):
@@ -244,6 +149,8 @@ class Direct(Generic[*Arguments, Result]):
 
     def __call__(self, *arguments: *Arguments) -> Result:
         """Call the function."""
+        if not IS_KNOWN:
+            return self._function(*arguments)
         if self._compiled is None:
             self._compiled = self._function.compile(tuple(_writable(numba.typeof(one)) for one in arguments))
         return self._compiled(*arguments)
@@ -267,6 +174,8 @@ def unowned_views(typingctx: TypingContext, owned: types.Type) -> Typed:  # noqa
     """
 
     def codegen(context: BaseContext, builder: IRBuilder, signature: Signature, args: Sequence[Value]) -> Value:
+        if not IS_KNOWN:
+            return impl_ret_borrowed(context, builder, signature.return_type, args[0])
         return _disowned(context, builder, signature.args[0], args[0])
 
     return owned(owned), codegen

@@ -13,10 +13,7 @@ from types import FrameType
 from typing import Any
 
 import numba
-from llvmlite.binding.ffi import lib
 from numba.core import event
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.dispatcher import Dispatcher
 
 from estimators._kernels.cache import require_place
 
@@ -53,7 +50,7 @@ class CompilationWatcher(event.Listener):  # type: ignore[misc, unused-ignore]
         if self._depth == 0 and self._collects:
             gc.enable()
 
-    def _announce(self, dispatcher: Dispatcher) -> None:
+    def _announce(self, dispatcher: Any) -> None:
         module = getattr(getattr(dispatcher, "py_func", None), "__module__", None) or ""
         if module.startswith(self._packages) and not self._announced:
             self._announced = True
@@ -104,6 +101,11 @@ class InterruptHolder(event.Listener):  # type: ignore[misc, unused-ignore]
 
 def hold_forks(holder: InterruptHolder) -> None:
     """Let a fork wait until no thread compiles: its child would have no thread that could end the compilation."""
+    if not hasattr(os, "register_at_fork"):
+        return
+    from llvmlite.binding.ffi import lib
+    from numba.core.compiler_lock import global_compiler_lock
+
     os.register_at_fork(after_in_child=holder.start_anew)
     # what is registered last is acquired first, in the order in which Numba acquires the two
     for lock in (lib._lock._lock, global_compiler_lock):

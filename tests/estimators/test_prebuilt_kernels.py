@@ -11,7 +11,7 @@ import llvmlite.binding
 import numba
 import pytest
 
-from estimators._kernels.compile import needs
+from estimators._kernels.keeping import needs
 from estimators._kernels.prebuilt import FEATURES, MANIFEST, PACKAGE, TARGET
 
 ROOT = Path(__file__).parents[2]

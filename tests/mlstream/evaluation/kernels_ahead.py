@@ -9,7 +9,7 @@ from pathlib import Path
 from numba.core.dispatcher import Dispatcher
 
 from estimators._kernels.cache import KERNELS, ROOT
-from estimators._kernels.compile import _KernelCache
+from estimators._kernels.keeping import _KernelCache
 from mlstream.evaluation.compile_ahead import compile_ahead
 
 

@@ -6,12 +6,12 @@ import logging
 import os
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
-from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
 from estimators.detectors import make_detector
@@ -258,7 +258,7 @@ def _run_all(
         called = [jobs[number] for number in waiting]
         for place, ended in call_in_processes(DetectionJob.run, called, n_jobs, "loky"):
             yield waiting[place], ended
-    except TerminatedWorkerError:
+    except BrokenProcessPool:
         raise RuntimeError(
             "A process died: killed by the system (out of memory, for example), or by the code of a learner or "
             "detector. Records that are there stay, and the same command goes on."

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-
-from joblib.externals.loky.process_executor import TerminatedWorkerError
+from concurrent.futures.process import BrokenProcessPool
 
 from mlstream.campaign.cpu_times import RunCpu, read_ledger
 from mlstream.campaign.job import Job
@@ -55,7 +54,7 @@ def _run_until_done(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
             for job, record, cpu in _in_pool(list(waiting.values()), n_jobs, backend):
                 del waiting[job.path]
                 yield job, record, cpu
-        except TerminatedWorkerError:
+        except BrokenProcessPool:
             for job in [job for job in waiting.values() if job.progress_path.exists()] or list(waiting.values()):
                 del waiting[job.path]
                 yield job, *_run_alone(job, backend)
@@ -81,7 +80,7 @@ def _run_alone(job: Job, backend: str) -> Measured:
     try:
         # With one process, joblib would run a single job in this one.
         _, record, cpu = next(_in_pool([job], 2, backend))
-    except TerminatedWorkerError:
+    except BrokenProcessPool:
         remove_progress(job.progress_path)
         return record_failure(job, PROCESS_DIED), None
     return record, cpu

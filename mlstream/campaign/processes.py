@@ -7,7 +7,11 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, parallel_config
-from joblib.externals import loky
+
+try:
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+except ImportError:  # not public: without it, processes may print a traceback each at Ctrl-C
+    loky_tracker = None
 
 # Where the process that started them is killed, those that wait for a job end after this time.
 _IDLE_S = 20
@@ -46,7 +50,7 @@ def _uninterrupted_starts() -> Iterator[None]:
         yield
         return
     # Where these start first, they let Ctrl-C through again.
-    for tracker in (multiprocessing.resource_tracker, loky.backend.resource_tracker):
+    for tracker in filter(None, (multiprocessing.resource_tracker, loky_tracker)):
         tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

@@ -3,12 +3,12 @@
 import os
 import signal
 import time
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from joblib.externals.loky.process_executor import TerminatedWorkerError
 from scipy import sparse
 
 from mlstream import Dataset, task_stream
@@ -113,7 +113,7 @@ def test_an_interrupt_leaves_no_progress_of_processes(tmp_path):
 def test_an_interrupt_of_a_run_alone_leaves_no_progress(tmp_path, monkeypatch):
     def die(jobs, *_options):
         yield from ()
-        raise TerminatedWorkerError
+        raise BrokenProcessPool
 
     def begin_and_stop(job, _backend):
         job.progress_path.parent.mkdir(parents=True)

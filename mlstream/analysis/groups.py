@@ -116,10 +116,13 @@ def score_names(groups: Iterable[Group]) -> list[str]:
 def group_runs(runs: Sequence[RunResult]) -> dict[str, list[Group]]:
     """Group runs by stream and strategy, both in the order of first appearance.
 
-    Runs on one stream must share a label space; otherwise their scores measure different things, and a ValueError is
-    raised.
+    Runs on one stream must share a label space and, if they are scored by their energy, a meter; otherwise their scores
+    measure different things, and a ValueError is raised.
     """
-    _require_one_label_space(runs)
+    _require_shared(runs, "a label space", lambda run: run.label_space_rule)
+    _require_shared(
+        [run for run in runs if run.resources and any(map(is_frugality, run.scores))], "a meter of energy", _meter_of
+    )
     styles = {name: place for place, name in enumerate(dict.fromkeys(run.strategy for run in runs))}
     sorted_runs: dict[str, dict[str, list[RunResult]]] = {}
     for run in runs:
@@ -153,16 +156,21 @@ def _join_distinct(texts: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(texts))
 
 
-def _require_one_label_space(runs: Iterable[RunResult]) -> None:
+def _require_shared(runs: Iterable[RunResult], what: str, rule_of: Callable[[RunResult], str]) -> None:
     chosen: dict[str, dict[str, None]] = {}
     for run in runs:
-        chosen.setdefault(run.stream, {})[run.label_space_rule] = None
+        chosen.setdefault(run.stream, {})[rule_of(run)] = None
     for stream, rules in chosen.items():
         if len(rules) > 1:
             raise ValueError(
-                f"Runs on one stream must share a label space to be compared: run each in a folder of its own. "
+                f"Runs on one stream must share {what} to be compared: run each in a folder of its own. "
                 f"Got {' and '.join(rules)} on {stream!r}."
             )
+
+
+def _meter_of(run: RunResult) -> str:
+    """Return the first word of a record's method: versions and processors may differ."""
+    return "none" if run.resources is None else run.resources.energy_method.partition(" ")[0]
 
 
 def spread(values: Iterable[float | None]) -> Spread:

@@ -195,6 +195,15 @@ def test_runs_of_several_label_spaces_on_one_stream_are_not_compared(tmp_path):
         report(tmp_path)
 
 
+def test_frugality_by_several_meters_is_not_compared(tmp_path):
+    write_campaign(tmp_path, strategies=("NN",))
+    other = make_run("NN_TL")
+    used = other.resources.model_copy(update={"energy_method": "CPU seconds x 15 W (stated, not measured)"})
+    save_run(other.model_copy(update={"resources": used}), tmp_path)
+    with pytest.raises(ValueError, match=r"must share a meter of energy .* Got codecarbon and CPU on 'yeast'\.$"):
+        report(tmp_path)
+
+
 def test_an_older_rule_of_the_same_name_is_another_label_space(tmp_path):
     save_card(make_card(), tmp_path)
     save_run(make_run("NN", label_space="seen"), tmp_path)

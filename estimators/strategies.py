@@ -14,6 +14,8 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from estimators.contract.lazy import needing
+
 if TYPE_CHECKING:
     from estimators.contract.base import StreamClassifier
     from estimators.contract.new_labels import OnNewLabels
@@ -160,7 +162,8 @@ def _of(name: str, **fixed: object) -> Build:
     """Return what builds a learner of this package, with parameters of the strategy that differ from its defaults."""
 
     def build(**parameters: object) -> StreamClassifier:
-        from estimators import _learners
+        with needing(f"{name} of estimators"):
+            from estimators import _learners
 
         learner: StreamClassifier = getattr(_learners, name)(**(fixed | parameters))
         return learner

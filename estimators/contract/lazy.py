@@ -1,7 +1,18 @@
 """Public names of a package that are imported when they are first used."""
 
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+
+_OURS = {"metrics", "estimators", "mlstream"}
+# What to install where one of these modules is missing: all that learners need, or streams and their evaluation.
+_LEARNERS, _STREAMS = "scikit-learn numba filelock", "pydantic packaging"
+_INSTALLED_BY = dict.fromkeys(("sklearn", "joblib", "threadpoolctl", "numba", "llvmlite", "filelock"), _LEARNERS) | {
+    "pydantic": _STREAMS,
+    "packaging": _STREAMS,
+    "arff": "liac-arff",
+}
 
 
 def attach(
@@ -18,6 +29,25 @@ def attach(
     def find(name: str) -> object:
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(home_of[name]), name)
+        with needing(f"{package}.{name}"):
+            return getattr(import_module(home_of[name]), name)
 
     return find, lambda: public, public
+
+
+@contextmanager
+def needing(what: str, instead: str = "") -> Iterator[None]:
+    """Say what `what` needs, and how to get it, if a module that the block imports is not installed.
+
+    `instead` is what can be done without it.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        module = (error.name or "").partition(".")[0]
+        if module in _OURS or not module:
+            raise
+        advice = f"pip install {_INSTALLED_BY.get(module, module)}{instead}"
+        if module in sys.stdlib_module_names:
+            advice = "only POSIX systems have it, and the Windows Subsystem for Linux"
+        raise ModuleNotFoundError(f"{what} needs the module {module}: {advice}.", name=error.name) from None

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import arff
 import numpy as np
 import numpy.typing as npt
 
@@ -57,6 +56,8 @@ def _read_all(paths: Sequence[Path], contents: Sequence[bytes]) -> tuple[list[st
 
 
 def _read_arff(path: Path, content: bytes) -> tuple[list[str], list[Row]]:
+    import arff
+
     try:
         table = arff.loads("\n".join(read_lines(content)))
     except arff.ArffException as error:

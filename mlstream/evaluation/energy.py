@@ -9,6 +9,8 @@ from functools import cache
 from importlib import metadata
 from typing import Any, NamedTuple, Protocol
 
+from estimators.contract.lazy import needing
+
 # Any country will do: it only converts energy to emissions, which are not used.
 _COUNTRY = "FRA"
 # Modes of CodeCarbon in which the energy of the processor is estimated; in all others a meter is read.
@@ -95,7 +97,8 @@ class CodeCarbonMeter:
     """
 
     def __init__(self) -> None:
-        from codecarbon import OfflineEmissionsTracker
+        with needing("energy='codecarbon'", ", or choose energy='cpu' or 'none'"):
+            from codecarbon import OfflineEmissionsTracker
 
         # The tracker logs before it applies its own log_level.
         logging.getLogger("codecarbon").setLevel(logging.CRITICAL)
@@ -110,8 +113,10 @@ class CodeCarbonMeter:
         # The first task takes seconds: it detects the hardware.
         self.start()
         self.stop()
-        self._parts: list[object] = self._tracker._hardware
-        self._method = f"codecarbon {metadata.version('codecarbon')}: {', '.join(map(_describe, self._parts))}"
+        self._parts: list[object] = getattr(self._tracker, "_hardware", [])  # not public
+        self._method = (
+            f"codecarbon {metadata.version('codecarbon')}: {', '.join(map(_describe, self._parts)) or 'parts unknown'}"
+        )
         self._overhead = self._measure_overhead()
 
     @property
@@ -121,8 +126,8 @@ class CodeCarbonMeter:
 
     @property
     def is_estimate(self) -> bool:
-        """Whether the processor has no meter that can be read."""
-        return any(getattr(part, "_mode", None) in _ESTIMATES for part in self._parts)
+        """Whether the processor has no meter that can be read, as far as CodeCarbon tells."""
+        return not self._parts or any(getattr(part, "_mode", None) in _ESTIMATES for part in self._parts)
 
     @property
     def resolution_s(self) -> float:

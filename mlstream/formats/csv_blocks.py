@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from estimators.contract.lazy import needing
 from mlstream._support.content import FormatError, at
 from mlstream.formats.csv_dialects import CsvHeader
 from mlstream.formats.lines import LONGEST_LINE_BYTES, Lines
@@ -171,8 +172,9 @@ class CsvBlock:
     ) -> pa.Table:
         """Parse columns as texts, as numbers, or as what they seem to be; ValueError if pyarrow cannot."""
         # Much of the time that a table of ten rows takes.
-        import pyarrow as pa
-        from pyarrow import csv as arrow_csv
+        with needing("Reading CSV"):
+            import pyarrow as pa
+            from pyarrow import csv as arrow_csv
 
         kinds = dict.fromkeys(texts, pa.dictionary(pa.int32(), pa.utf8())) | dict.fromkeys(numbers, pa.float64())
         # pyarrow takes off a byte order mark, which is part of a cell here.

@@ -28,9 +28,10 @@ PROPERTIES := tests/metrics tests/mlstream/generators tests/mlstream/formats
 # Where its Python is absent, such a check is skipped, or fails under REQUIRE_PYTHON=1.
 SKIP_STATUS := $(if $(REQUIRE_PYTHON),1,0)
 PYTHON_LOWEST ?= python3.11
-# The first Python 3.13 that runs; pyenv's python3.13 on PATH is a stand-in that may not.
-PYTHON_NEWEST ?= $(firstword $(foreach python,python3.13 $(wildcard $(HOME)/.pyenv/versions/3.13*/bin/python3.13),\
-	$(shell $(python) -c "print('$(python)')" 2>/dev/null)) python3.13)
+# The newest that runs; pyenv's python3.x on PATH is a stand-in that may not.
+PYTHON_NEWEST ?= $(firstword $(foreach version,3.15 3.14 3.13,\
+	$(foreach python,python$(version) $(wildcard $(HOME)/.pyenv/versions/$(version)*/bin/python$(version)),\
+	$(shell $(python) -c "print('$(python)')" 2>/dev/null))) python3.15)
 # The fast tier at other versions, without torch, which is large: $(call check_versions,environment,options of pip,of pytest)
 # Hypothesis is that of all other runs: another one draws other examples, and no run may fail by chance.
 VERSIONS_NEED := '.[skops,dask,mlflow,challenge]' $(shell grep ^hypothesis== constraints.txt) pytest pytest-xdist pandas polars PyYAML jsonschema scikit-posthocs
@@ -86,14 +87,14 @@ lint: .venv/test.stamp ### ruff, mypy, rules of imports, English, and the size o
 	$(BIN)/python tools/english.py --allow-old $(PROSE)
 	$(BIN)/python tools/house.py
 
-# The fast tier at the floors of pyproject.toml, and at the newest releases with a newer Python. Old releases warn of their
+# The fast tier at the floors of pyproject.toml, and at the newest releases with the newest Python. Old releases warn of their
 # own deprecated calls.
 check-lowest: ### the fast tests at the lowest versions that pyproject.toml allows, on Python 3.11
 	@$(PYTHON_LOWEST) -c "" 2>/dev/null || { echo "check-lowest is skipped: $(PYTHON_LOWEST) does not run here."; exit $(SKIP_STATUS); }; \
 	set -e; $(PYTHON_LOWEST) -m venv --clear .venv-lowest; \
 	$(call check_versions,.venv-lowest,-c constraints-lowest.txt,-W ignore::DeprecationWarning)
 
-check-newest: ### the fast tests at the newest versions, on Python 3.13
+check-newest: ### the fast tests at the newest versions, on the newest Python
 	@$(PYTHON_NEWEST) -c "" 2>/dev/null || { echo "check-newest is skipped: $(PYTHON_NEWEST) does not run here."; exit $(SKIP_STATUS); }; \
 	set -e; $(PYTHON_NEWEST) -m venv --clear .venv-newest; \
 	$(call check_versions,.venv-newest,--upgrade)
@@ -159,7 +160,8 @@ boundscheck: .venv/test.stamp ### the tests of the learners, with every index of
 	$(BIN)/pytest -n 2 --dist worksteal tests/estimators
 
 # The wheel and the source distribution: the same bytes from another copy of the files, made at another time; each
-# installed into an environment of its own; and what a distributor does, tests from the unpacked source distribution.
+# installed into an environment of its own; what a distributor does, tests from the unpacked source distribution; and an
+# environment of few packages, which grows.
 packages: export SOURCE_DATE_EPOCH = 1577836800
 packages: .venv/test.stamp ### wheel and source distribution: built twice with the same bytes, installed, tested
 	rm -rf build/packages
@@ -177,6 +179,13 @@ packages: .venv/test.stamp ### wheel and source distribution: built twice with t
 			build/packages/*.$$kind && \
 		(cd build/packages/$$kind && bin/python -c "import metrics, estimators, mlstream" && bin/mlstream --help) \
 		|| exit 1; \
+	done
+	$(PYTHON) -m venv build/packages/light
+	for level in "metrics numpy scipy" "learners scikit-learn numba filelock" "streams pydantic packaging"; do \
+		set -- $$level && \
+		build/packages/light/bin/python -m pip install --quiet --disable-pip-version-check --no-deps build/packages/*.whl && \
+		build/packages/light/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $${@:2} && \
+		build/packages/light/bin/python -P tests/light.py $$1 || exit 1; \
 	done
 	cd build/packages/tar.gz && bin/mlstream demo --output demo && test -s demo/report.html
 	build/packages/tar.gz/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hypothesis pytest

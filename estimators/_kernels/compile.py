@@ -92,7 +92,10 @@ FUSED: Options = {"fastmath": {"contract"}}
 # the options above that anybody may use
 _PUBLIC = {"nogil", "error_model", "inline", "forceinline", "fastmath"}
 
-if not IS_KNOWN:
+if IS_KNOWN:
+    from estimators._kernels.keeping import keep
+    from estimators._kernels.parts import PartCompiler, share_among_integers
+else:
     logging.getLogger("estimators").warning(
         "Numba %s is newer than %s, the last that was tried: kernels are compiled without our shortcuts, which takes "
         "several times as long. pip install 'numba<%s' brings them back.",
@@ -115,9 +118,6 @@ def njit(
     if not IS_KNOWN:
         # Files of another release of this package have other times. Only who edits kernels must delete `__pycache__`.
         return numba.njit(cache=cache, **{name: value for name, value in options.items() if name in _PUBLIC})
-    from estimators._kernels.keeping import keep
-    from estimators._kernels.parts import PartCompiler, share_among_integers
-
     if is_part:
         options["pipeline_class"] = PartCompiler
 

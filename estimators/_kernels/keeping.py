@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import warnings
 from contextlib import suppress
 from functools import cache
 from types import FunctionType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import llvmlite
 import numba
 import numpy as np
+from llvmlite.binding.ffi import lib
 from numba.core import event
 from numba.core.base import BaseContext
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.compiler import CompileResult
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
 from numba.core.typing import Signature
 
 from estimators._kernels.cache import KERNELS, Folder, hash_sources, need_place, open_folder
 from estimators._kernels.prebuilt import Needs, Prebuilt, describe, find_prebuilt
-from estimators._kernels.watching import CompilationWatcher, InterruptHolder, hold_forks
+from estimators._kernels.watching import CompilationWatcher, InterruptHolder
 
 # settings of Numba that change machine code, and that its own cache does not look at
 _SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX", "USING_SVML")
 
 
-def keep(dispatcher: Any) -> None:
+def keep(dispatcher: Dispatcher) -> None:
     """Let a function that Numba compiles be kept in the folder, if there is one."""
     if _folder() is not None or _prebuilt() is not None:
-        dispatcher._cache = _KernelCache(dispatcher.py_func)
+        # what `Dispatcher.enable_caching` sets
+        setattr(dispatcher, "_cache", _KernelCache(dispatcher.py_func))  # noqa: B010 - mypy knows public names only
 
 
 @cache
@@ -45,8 +50,18 @@ def _folder() -> Folder | None:
     packages = tuple({path.partition("/")[0] + "." for path in KERNELS})
     event.register("numba:compile", CompilationWatcher(packages, kept=folder is not None))
     event.register("numba:compiler_lock", holder := InterruptHolder())
-    hold_forks(holder)
+    _hold_forks(holder)
     return folder
+
+
+def _hold_forks(holder: InterruptHolder) -> None:
+    """Let a fork wait until no thread compiles: its child would have no thread that could end the compilation."""
+    if not hasattr(os, "register_at_fork"):
+        return
+    os.register_at_fork(after_in_child=holder.start_anew)
+    # what is registered last is acquired first, in the order in which Numba acquires the two
+    for lock in (lib._lock._lock, global_compiler_lock):
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
 def _versions() -> list[str]:

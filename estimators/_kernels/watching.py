@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import logging
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -50,7 +49,7 @@ class CompilationWatcher(event.Listener):  # type: ignore[misc, unused-ignore]
         if self._depth == 0 and self._collects:
             gc.enable()
 
-    def _announce(self, dispatcher: Any) -> None:
+    def _announce(self, dispatcher: object) -> None:
         module = getattr(getattr(dispatcher, "py_func", None), "__module__", None) or ""
         if module.startswith(self._packages) and not self._announced:
             self._announced = True
@@ -97,19 +96,6 @@ class InterruptHolder(event.Listener):  # type: ignore[misc, unused-ignore]
 
     def _hold(self, _number: int, _frame: FrameType | None) -> None:
         self._is_held = True
-
-
-def hold_forks(holder: InterruptHolder) -> None:
-    """Let a fork wait until no thread compiles: its child would have no thread that could end the compilation."""
-    if not hasattr(os, "register_at_fork"):
-        return
-    from llvmlite.binding.ffi import lib
-    from numba.core.compiler_lock import global_compiler_lock
-
-    os.register_at_fork(after_in_child=holder.start_anew)
-    # what is registered last is acquired first, in the order in which Numba acquires the two
-    for lock in (lib._lock._lock, global_compiler_lock):
-        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
 class _Counter(event.Listener):  # type: ignore[misc, unused-ignore]

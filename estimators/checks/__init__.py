@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from estimators._typing import StreamEstimator
 from estimators.checks._check_data import (
@@ -96,6 +97,42 @@ def stream_checks(
     for law, applies in LAWS.items():
         if law.__name__ not in unlawful and applies(estimator):
             yield estimator, partial(_run, law)
+
+
+def expected_failed_checks(estimator: StreamEstimator) -> dict[str, str]:
+    """Return the checks of scikit-learn that an estimator of this package cannot pass, each with the reason.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        A learner of this package.
+
+    Returns
+    -------
+    dict of str to str
+        To be passed to `sklearn.utils.estimator_checks.check_estimator` under the same name.
+
+    Examples
+    --------
+    >>> from estimators import OnlineLogisticRegression
+    >>> from estimators.checks import expected_failed_checks
+    >>> from sklearn.utils.estimator_checks import check_estimator
+    >>> learner = OnlineLogisticRegression()
+    >>> results = check_estimator(learner, expected_failed_checks=expected_failed_checks(learner), on_skip=None)
+    >>> sorted({result["status"] for result in results if result["check_name"] != "check_array_api_input"})
+    ['passed', 'xfail']
+    """
+    failing = {}
+    if has_fit_parameter(estimator, "sample_weight"):
+        failing = dict.fromkeys(
+            ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
+            "a row of weight two is one step, twice as long, or one place in a window or a sample: not two rows",
+        )
+    if hasattr(estimator, "decision_function"):
+        failing["check_classifier_multioutput"] = (
+            "it looks up decided log-odds in `classes_`, which for scorers has 0 and 1 by label"
+        )
+    return failing
 
 
 # ----------------------------------------------------------------------- laws

@@ -5,7 +5,6 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.validation import has_fit_parameter
 
 from estimators import (
     AdaptiveRandomForestClassifier,
@@ -54,6 +53,7 @@ from estimators import (
     StreamPipeline,
     StreamRidgeClassifier,
 )
+from estimators.checks import expected_failed_checks
 from tests.estimators.learners import Growing, Logistic
 
 SEED = {"random_state": 0}
@@ -404,20 +404,16 @@ _REPEATING = {
     "threshold in streams only, of Bayes",
     "replay of nothing",
 }
-_ONE_ROW = dict.fromkeys(
-    ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
-    "a row of weight two is one step, twice as long, or one place in a window or a sample: not two rows",
-)
 _ZERO_OR_ONE = dict.fromkeys(
     ("check_sample_weights_list", "check_sample_weights_not_overwritten"), "its model of River takes no weights"
 )
-_CLASSES_OF_LABELS = {
-    "check_classifier_multioutput": "it looks up decided log-odds in `classes_`, which for scorers has 0 and 1 by label"
-}
 # Checks of scikit-learn that fail for a variant, each with the reason.
 EXPECTED = {
-    name: (_ONE_ROW if name not in _REPEATING and has_fit_parameter(learner, "sample_weight") else {})
+    name: {
+        check: reason
+        for check, reason in expected_failed_checks(learner).items()
+        if name not in _REPEATING or "equivalence" not in check
+    }
     | (_ZERO_OR_ONE if name in {"River, combination", "River, forest"} else {})
-    | (_CLASSES_OF_LABELS if hasattr(learner, "decision_function") else {})
     for name, learner in (FAST | OTHERS).items()
 }

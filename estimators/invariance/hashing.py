@@ -1,5 +1,6 @@
 """Categories as columns of a fixed number, however many there are."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,9 @@ from sklearn.utils.validation import check_array
 
 from estimators._typing import Array, MatrixLike
 from estimators.contract.validation import as_mixed
+
+# rows from which on it is faster to look for the categories of a column first
+_MANY = 100
 
 
 def hash_categories(X: MatrixLike, *, n_features: int = 1024) -> sparse.csr_array:
@@ -57,9 +61,32 @@ def hash_categories(X: MatrixLike, *, n_features: int = 1024) -> sparse.csr_arra
            [0, 1]])
     """
     table: Array = check_array(as_mixed(X), dtype=None)
+    if len(table) < _MANY:
+        tokens = (_token(number, category) for row in table.tolist() for number, category in enumerate(row))
+        places = _hash(tokens, n_features).reshape(table.shape)
+    else:
+        places = np.column_stack([_hash_column(number, column, n_features) for number, column in enumerate(table.T)])
+    starts = np.arange(0, places.size + 1, table.shape[1])
+    hashed = sparse.csr_array((np.ones(places.size), places.ravel(), starts), shape=(len(table), n_features))
+    hashed.sum_duplicates()
+    return hashed
+
+
+def _hash_column(number: int, column: Array, n_features: int) -> Array:
+    if column.dtype == object:  # numbers beside words cannot be sorted
+        places: dict[object, int] = {}
+        codes = np.array([places.setdefault(category, len(places)) for category in column.tolist()])
+        categories = list(places)
+    else:
+        found, codes = np.unique(column, return_inverse=True)
+        categories = found.tolist()
+    return _hash((_token(number, category) for category in categories), n_features)[codes]
+
+
+def _hash(tokens: Iterable[str], n_features: int) -> Array:
     hasher = FeatureHasher(n_features, input_type="string", alternate_sign=False)
-    rows = ([_token(number, category) for number, category in enumerate(row)] for row in table.tolist())
-    return sparse.csr_array(hasher.transform(rows))
+    places: Array = hasher.transform([token] for token in tokens).indices
+    return places
 
 
 def _token(column: int, category: Any) -> str:

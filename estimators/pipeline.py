@@ -379,7 +379,7 @@ class StreamPipeline(Composition, StreamClassifier):
         return self.n_labels_ if self._target.multilabel else np.arange(len(self.classes_))
 
     def _check_steps(self) -> None:
-        self._validate_names([name for name, _ in self.steps])
+        self._check_names()
         name, last = self.steps[-1]
         if not isinstance(last, StreamClassifier):
             raise TypeError(

@@ -128,7 +128,7 @@ def expected_failed_checks(estimator: StreamEstimator) -> dict[str, str]:
             ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
             "a row of weight two is one step, twice as long, or one place in a window or a sample: not two rows",
         )
-    if hasattr(estimator, "decision_function"):
+    if isinstance(estimator, StreamClassifier) and hasattr(estimator, "decision_function"):
         failing["check_classifier_multioutput"] = (
             "it looks up decided log-odds in `classes_`, which for scorers has 0 and 1 by label"
         )

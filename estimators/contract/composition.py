@@ -1,13 +1,14 @@
 """Parameters of estimators that hold a list of named estimators."""
 
+from collections import Counter
 from typing import Any, ClassVar, Self
 
-from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.base import BaseEstimator
 
 from estimators.contract.locks import lock_of
 
 
-class Composition(_BaseComposition):
+class Composition(BaseEstimator):
     """Base of estimators with a parameter that lists (name, estimator); `_named` is the name of that parameter."""
 
     _named: ClassVar[str]
@@ -25,7 +26,12 @@ class Composition(_BaseComposition):
         dict
             Values by parameter.
         """
-        return dict(self._get_params(self._named, deep=deep))
+        params: dict[str, Any] = super().get_params(deep=deep)
+        for name, inner in self._inner().items() if deep else ():
+            params[name] = inner
+            if hasattr(inner, "get_params"):
+                params |= {f"{name}__{key}": value for key, value in inner.get_params().items()}
+        return params
 
     def set_params(self, **params: object) -> Self:
         """Set parameters; ``name=estimator`` replaces an estimator inside.
@@ -41,5 +47,27 @@ class Composition(_BaseComposition):
             The estimator.
         """
         with lock_of(self):
-            self._set_params(self._named, **params)
+            if self._named in params:
+                setattr(self, self._named, params.pop(self._named))
+            replaced = {name: params.pop(name) for name in self._inner() if name in params}
+            if replaced:
+                named = getattr(self, self._named)
+                setattr(self, self._named, [(name, replaced.get(name, inner)) for name, inner in named])
+            super().set_params(**params)
         return self
+
+    def _inner(self) -> dict[str, Any]:
+        """Return the estimators by name; none of what is not a list of pairs, which is refused when it is used."""
+        try:
+            return dict(getattr(self, self._named))
+        except (TypeError, ValueError):
+            return {}
+
+    def _check_names(self) -> None:
+        names = [name for name, _ in getattr(self, self._named)]
+        taken = set(super().get_params(deep=False))
+        wrong = [name for name, n in Counter(names).items() if n > 1 or name in taken or "__" in name]
+        if wrong:
+            raise ValueError(
+                f"Names in {self._named} must differ, without '__', and none of {sorted(taken)}. Got {wrong} instead."
+            )

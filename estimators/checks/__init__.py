@@ -114,8 +114,7 @@ def expected_failed_checks(estimator: StreamEstimator) -> dict[str, str]:
 
     Examples
     --------
-    >>> from estimators import OnlineLogisticRegression
-    >>> from estimators.checks import expected_failed_checks
+    >>> from estimators import OnlineLogisticRegression, expected_failed_checks
     >>> from sklearn.utils.estimator_checks import check_estimator
     >>> learner = OnlineLogisticRegression()
     >>> results = check_estimator(learner, expected_failed_checks=expected_failed_checks(learner), on_skip=None)

@@ -49,8 +49,9 @@ def print_json(document: object) -> None:
     """Print a document of models, data classes, arrays and plain values as JSON; what is not finite is null."""
     from pydantic_core import to_json
 
-    # As bytes: JSON is UTF-8 wherever it is printed.
-    typer.echo(to_json(document, indent=1, inf_nan_mode="null", fallback=_to_plain))
+    content = to_json(document, indent=1, inf_nan_mode="null", fallback=_to_plain)
+    # As bytes: JSON is UTF-8 wherever it is printed. Only what stands for a file takes text.
+    typer.echo(content if hasattr(sys.stdout, "buffer") else content.decode())
 
 
 def _to_plain(value: object) -> object:

@@ -6,7 +6,7 @@
 # It runs beside any libc, since it is told to load its own. Nothing is installed into the system.
 set -euo pipefail
 version=$1 folder=$2
-mirror=http://deb.debian.org/debian
+mirror=https://deb.debian.org/debian
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 curl --fail --silent --show-error "$mirror/dists/unstable/main/binary-amd64/Packages.xz" | xz -dc >"$folder/Packages"

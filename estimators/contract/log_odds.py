@@ -1,5 +1,7 @@
 """Learners that decide labels by scores of their own, which are log-odds."""
 
+import numpy as np
+
 from estimators._typing import Array, MatrixLike
 from estimators.contract.base import StreamClassifier
 from estimators.contract.locks import lock_of
@@ -22,12 +24,25 @@ class LogOddsClassifier(StreamClassifier):
         -------
         ndarray of shape (n_samples, n_labels), (n_samples,) or (n_samples, n_classes)
             Log-odds of each label, positive where it is predicted; for one of two classes a row, those of the second
-            class; for one of several, those of each class against the others, the greatest being predicted.
+            class; for one of several, those of each class against the others, the greatest being predicted. Where
+            rounding would contradict `predict`, as on ties, they are moved by as little as possible.
         """
         with lock_of(self):
-            scores = self._log_odds(self._check_features(X))
-            one_column = isinstance(self._target, ClassTarget) and self.n_labels_ == 1
-            return scores[:, 0] if one_column else scores
+            X = self._check_features(X)
+            scores, (decided, proba) = self._log_odds(X), self._infer(X)
+            if not isinstance(self._target, ClassTarget):
+                return _with_signs(scores, decided)
+            codes = self._target.probabilities(proba).argmax(axis=1)
+            if self.n_labels_ == 1:
+                return _with_signs(scores[:, 0], codes)
+            wrong = scores.argmax(axis=1) != codes
+            scores[wrong, codes[wrong]] = np.nextafter(scores[wrong].max(axis=1), np.inf)
+            return scores
 
     def _log_odds(self, X: Features) -> Array:
         raise NotImplementedError
+
+
+def _with_signs(scores: Array, decided: Array) -> Array:
+    """Return scores that are positive where a label is decided, and nowhere else."""
+    return np.where(decided, np.maximum(scores, np.finfo(np.float64).tiny), np.minimum(scores, 0.0))

@@ -143,16 +143,14 @@ def _network(ops: Operators, learner: NetworkClassifier, X: Node) -> Inferred:
 
 
 def _ridge(ops: Operators, learner: StreamRidgeClassifier, X: Node) -> Inferred:
-    late = bool(learner.late_in_predict)
-    coef, projection = learner._coefficients(late=late), learner._projection_
-    constant, coef = coef[0], coef[1:]
-    if projection is not None and learner._basis_ is None:
-        coef = projection.table @ coef
-    elif projection is not None:
-        X = ops.MatMul(X, projection.table.toarray())
-    if learner._basis_ is not None:
-        X = _expanded(ops, learner._basis_, X)
-    return _calibrated(ops, learner.calibration_.fixed(late=late), ops.linear(X, coef, constant))
+    late, basis = bool(learner.late_in_predict), learner._basis_
+    if basis is None or learner._is_linear:
+        scores = ops.linear(X, learner.coef_.T, learner.intercept_)
+    else:
+        coef, projection = learner._coefficients(late=late), learner._projection_
+        X = X if projection is None else ops.MatMul(X, projection.table.toarray())
+        scores = ops.linear(_expanded(ops, basis, X), coef[1:], coef[0])
+    return _calibrated(ops, learner.calibration_.fixed(late=late), scores)
 
 
 def _expanded(ops: Operators, basis: Basis, X: Node) -> Node:

@@ -5,15 +5,16 @@ from typing import Any
 import numpy as np
 
 from estimators._typing import Array
-from estimators.contract.base import StreamClassifier
+from estimators.contract.batching import blocks, dense
 from estimators.contract.locks import lock_of
+from estimators.contract.log_odds import LogOddsClassifier
 from estimators.contract.validation import Features
 from estimators.networks._kernels.state import STEPS
 from estimators.networks._network_state import State, layers_of, scaling_of
 from estimators.networks._torch_network import as_module
 
 
-class NetworkClassifier(StreamClassifier):
+class NetworkClassifier(LogOddsClassifier):
     """Base of compiled networks; subclasses define in `_pass` how rows are predicted and learnt."""
 
     _state: State
@@ -55,6 +56,18 @@ class NetworkClassifier(StreamClassifier):
         """
         with lock_of(self):
             return as_module(self._layers, self._scaling)
+
+    def _log_odds(self, X: Features) -> Array:
+        """Return the logits, in doubles, of features in the precision of the network."""
+        layers, scaling, logits = self._layers, self._scaling, np.empty((X.shape[0], self.n_labels_))
+        for rows in blocks(X):
+            units = dense(dense(X[rows]).astype(self._dtype))
+            if scaling is not None:
+                units = (units - scaling[0]) / scaling[1]
+            for place, (weights, biases) in enumerate(layers):
+                units = (np.maximum(units, 0.0) if place else units) @ weights.T + biases
+            logits[rows] = units
+        return logits
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
         """Predict each row, then learn it; return the probabilities."""

@@ -2,11 +2,16 @@
 
 import numpy as np
 from scipy import sparse
+from scipy.special import logit
 from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, RandomStateLike
-from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.base import Mask
+from estimators.contract.locks import lock_of
+from estimators.contract.log_odds import LogOddsClassifier
 from estimators.contract.new_labels import OnNewLabels
+from estimators.contract.targets import LabelTarget
 from estimators.contract.validation import Features
 from estimators.ridge._basis import Basis, score, with_constant
 from estimators.ridge._calibration import Calibration
@@ -32,7 +37,7 @@ _UNITS_PER_FEATURE = 10
 _UNIT_PENALTY = 3.0
 
 
-class StreamRidgeClassifier(StreamClassifier):
+class StreamRidgeClassifier(LogOddsClassifier):
     """Predict labels by ridge regression on sums over all rows, with probabilities that are calibrated on the way.
 
     The sums do not depend on the order of the rows: tasks that come and go leave the same regression as rows well
@@ -85,6 +90,11 @@ class StreamRidgeClassifier(StreamClassifier):
         row.
     n_rows_ : int
         Rows learnt.
+    coef_ : ndarray of shape (n_labels, n_features)
+        Coefficients of the features, without projection, in the scores that are calibrated for `predict`; only where
+        these are linear in the features: without hinges and units (``knots=0, hidden_units=0``, or many features).
+    intercept_ : ndarray of shape (n_labels,)
+        Constants of these scores.
 
     Notes
     -----
@@ -108,7 +118,8 @@ class StreamRidgeClassifier(StreamClassifier):
     need not follow those learnt have no evidence (5 to 7), and weights averaged over some 200 rows.
 
     Balanced accuracy is greatest where a label is decided as soon as its probability reaches its prevalence, not 1/2:
-    labels are predicted by p >= pi, one never seen is not, and one always seen is.
+    labels are predicted by p >= pi, one never seen is not, and one always seen is. `decision_function` returns the
+    log-odds of p less those of pi.
 
     A concept is what labels depend on. Besides the model of all rows there is one of recent rows, whose weights halve
     in 250 rows, and, after a drift, one of the rows of the current concept; up to four earlier concepts are stored. The
@@ -215,6 +226,16 @@ class StreamRidgeClassifier(StreamClassifier):
         """Whether `label_mask` changes what is learnt: yes."""
         return True
 
+    @property
+    def coef_(self) -> Array:
+        """Coefficients of the features in the scores, where these are linear in the features."""
+        return self._linear()[0]
+
+    @property
+    def intercept_(self) -> Array:
+        """Constants of the scores, where these are linear in the features."""
+        return self._linear()[1]
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # scikit-learn's checks of scores ask that labels be decided at a probability of 1/2, for accuracy
@@ -272,6 +293,14 @@ class StreamRidgeClassifier(StreamClassifier):
     def _estimate(self, X: Features, *, late: bool) -> tuple[Array, Array]:
         F = self._features(self._projected(X))
         return self.calibration_.estimate(self._late_score(F) if late else self._score(F), late=late)
+
+    def _log_odds(self, X: Features) -> Array:
+        log_odds = logit(self._infer(X)[1])
+        if isinstance(self._target, LabelTarget):
+            rule = self.calibration_.fixed(late=False)
+            most = rule.most_log_odds + 1  # of labels that are never predicted, or always
+            log_odds -= np.clip(logit(np.clip(rule.thresholds, 0.0, 1.0)), -most, most)
+        return np.asarray(log_odds)
 
     # ---------------------------------------------------------------- one pass
     def _pass(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> tuple[Array, Array]:
@@ -401,6 +430,27 @@ class StreamRidgeClassifier(StreamClassifier):
         if self.model_ is not None:
             return self.model_.coef
         return np.pad(np.full((1, self.n_labels_), 0.5), ((0, self._n_dimensions_), (0, 0)))
+
+    def _linear(self) -> tuple[Array, Array]:
+        check_is_fitted(self)
+        with lock_of(self):
+            if not self._is_linear:
+                raise AttributeError(
+                    f"coef_ and intercept_ exist where scores are linear in the features: knots and hidden_units must "
+                    f"be 0 for {self._n_dimensions_} features. Got {self.knots} and {self.hidden_units} instead."
+                )
+            coef = self._coefficients(late=bool(self.late_in_predict))
+            intercept, coef = coef[0], coef[1:]
+            if self._basis_ is not None:
+                coef = self._basis_.scale[:, np.newaxis] * coef
+                intercept = intercept - self._basis_.shift @ coef
+            if self._projection_ is not None:
+                coef = self._projection_.table @ coef
+            return coef.T, intercept
+
+    @property
+    def _is_linear(self) -> bool:
+        return self._basis_ is None or not (self._basis_.knots.size or self._basis_.biases.size)
 
     def _begun_concepts(self) -> Concepts | None:
         return None if self.model_ is None or self._is_placing() else self._concepts_

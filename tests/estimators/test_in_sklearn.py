@@ -28,15 +28,19 @@ from sklearn.pipeline import make_pipeline
 
 from estimators import (
     BinaryRelevance,
+    DERClassifier,
+    EWCClassifier,
     InvariantLogisticClassifier,
     MeanLabelsClassifier,
     NearestRowClassifier,
     OnlineLogisticRegression,
+    OnlineNeuralClassifier,
     PragmaForestClassifier,
     PragmaThreshold,
     PriorLabelsClassifier,
     ReplayClassifier,
     StreamPipeline,
+    StreamRidgeClassifier,
 )
 from tests.loops import check_all
 
@@ -221,7 +225,7 @@ LINEAR = [
 
 
 @pytest.mark.parametrize("learner", LINEAR)
-def test_log_odds_are_those_of_the_coefficients_and_decide(learner):
+def test_log_odds_are_those_of_the_coefficients(learner):
     X, Y = data(3)
     for target in (Y, Y[:, :1], np.where(Y[:, 0], "high", "low"), Y[:, 0] + Y[:, 1]):
         fitted = clone(learner).fit(X, target)
@@ -230,20 +234,78 @@ def test_log_odds_are_those_of_the_coefficients_and_decide(learner):
         binary = target.ndim == 1 and len(fitted.classes_) == 2
         np.testing.assert_allclose(scores, expected[:, 0] if binary else expected)
         if target.ndim == 2 or binary:
-            decided = (scores > 0).astype(int)
-            np.testing.assert_array_equal(fitted.classes_[decided] if binary else decided, fitted.predict(X))
             proba = fitted.predict_proba(X)[:, 1] if binary else fitted.predict_proba(X)
             np.testing.assert_allclose(proba, expit(scores))
-        else:
-            np.testing.assert_array_equal(fitted.classes_[scores.argmax(axis=1)], fitted.predict(X))
-        sparse_scores = fitted.decision_function(sparse.csr_array(X))
-        np.testing.assert_allclose(sparse_scores, scores)
+        np.testing.assert_allclose(fitted.decision_function(sparse.csr_array(X)), scores)
+
+
+SCORED = [
+    *LINEAR,
+    OnlineNeuralClassifier(8, learning_rate=1.0, random_state=0),
+    OnlineNeuralClassifier(standardize="scale", dtype="float64", learning_rate=0.1, random_state=0),
+    DERClassifier(8, random_state=0),
+    EWCClassifier(random_state=0),
+    StreamRidgeClassifier(random_state=0),
+    StreamRidgeClassifier(late_in_predict=True, random_state=0),
+    StreamRidgeClassifier(n_components=2, random_state=0),
+]
+
+
+@pytest.mark.parametrize("learner", SCORED)
+def test_decisions_are_those_of_predict(learner):
+    X, Y = data(3)
+    rare = np.column_stack([Y[:, 0], np.zeros(90), np.ones(90)])
+    for target in (Y, Y[:, :1], rare, np.where(Y[:, 0], "high", "low"), Y[:, 0] + Y[:, 1], np.zeros(90)):
+        fitted = clone(learner).fit(X, target)
+        for rows in (X, sparse.csr_array(X), 1e8 * X):
+            scores, (decided, proba) = fitted.decision_function(rows), fitted.predict_with_proba(rows)
+            assert np.isfinite(scores).all()
+            if target.ndim == 2:
+                np.testing.assert_array_equal(scores > 0, decided)
+            elif len(fitted.classes_) > 2:
+                np.testing.assert_array_equal(fitted.classes_[scores.argmax(axis=1)], decided)
+                continue
+            else:
+                np.testing.assert_array_equal(fitted.classes_[(scores > 0).astype(int)], decided)
+            columns = (scores, proba) if target.ndim == 2 else (scores[:, None], proba[:, -1:])
+            for score, p in zip(*(table.T for table in columns), strict=True):
+                assert (np.diff(p[np.argsort(score)]) >= -1e-6).all()
+
+
+@pytest.mark.parametrize("learner", SCORED[3:7])
+def test_decisions_of_networks_are_logits(learner):
+    X, Y = data(3)
+    fitted = clone(learner).fit(X, Y)
+    np.testing.assert_allclose(expit(fitted.decision_function(X)), fitted.predict_proba(X), atol=1e-6)
+    np.testing.assert_array_equal(fitted.decision_function(sparse.csr_array(X)), fitted.decision_function(X))
+
+
+@pytest.mark.parametrize("options", [{"n_components": None}, {"n_components": 3}])
+def test_coefficients_of_ridge_are_those_of_its_scores(options):
+    X, Y = data(3)
+    for late in (False, True):
+        ridge = StreamRidgeClassifier(knots=0, hidden_units=0, late_in_predict=late, random_state=0, **options)
+        for n_rows in (0, 20, 90):
+            fitted = ridge.partial_fit(X[:n_rows], Y[:n_rows]) if n_rows else ridge.begin(X, Y)
+            F = fitted._features(fitted._projected(X))
+            expected = fitted._late_score(F) if late else fitted._score(F)
+            np.testing.assert_allclose(X @ fitted.coef_.T + fitted.intercept_, expected, atol=1e-12)
+            assert fitted.coef_.shape == (3, X.shape[1])
+    assert not hasattr(clone(ridge), "coef_")
+    with pytest.raises(AttributeError, match="knots and hidden_units must be 0"):
+        _ = clone(ridge).set_params(knots=1).fit(X, Y).coef_
 
 
 def test_features_are_selected_by_coefficients_and_importances():
     X, Y = data(2)
     X = np.hstack([X[:, :2], np.random.default_rng(0).random((90, 6))])
-    for learner in (OnlineLogisticRegression(0.5), InvariantLogisticClassifier(), PragmaForestClassifier(20, n_bags=0)):
+    learners = (
+        OnlineLogisticRegression(0.5),
+        InvariantLogisticClassifier(),
+        StreamRidgeClassifier(knots=0, hidden_units=0),
+        PragmaForestClassifier(20, n_bags=0),
+    )
+    for learner in learners:
         for selector in (
             SelectFromModel(learner, max_features=2, threshold=-np.inf),
             RFE(learner, n_features_to_select=2),

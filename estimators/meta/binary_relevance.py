@@ -6,12 +6,15 @@ import joblib
 import numpy as np
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.validation import Features
 from estimators.meta._wrapped import Member, Prediction, in_threads, infer_each, make_members, takes_sparse
+from estimators.trees._importances import importances, importances_of_trees
 from estimators.trees._kernels.hoeffding import SKIP
 from estimators.trees._tree_bank import TreeBank, codes_of, decide, has_bank
 from metrics.validation import require_choice
@@ -42,6 +45,9 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
     ----------
     occurred_ : ndarray of bool of shape (n_labels,)
         Which labels have occurred, where learning starts at the first positive.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the importances of the classifiers, mean over those that have split; only if they are
+        trees or forests.
 
     Notes
     -----
@@ -100,6 +106,19 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
     def uses_task(self) -> bool:
         """Whether `label_mask` changes what is learnt."""
         return self.targeted
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of each feature in the importances of the classifiers; zeros before any split."""
+        check_is_fitted(self)
+        with lock_of(self):
+            if isinstance(self._models, TreeBank):
+                return importances(importances_of_trees(self._models))
+            members = [getattr(member, "estimator", member) for member in self._models]
+            found = [member.feature_importances_ for member in members if hasattr(member, "feature_importances_")]
+            if not found:
+                raise AttributeError(f"{type(self.estimator).__name__} has no feature_importances_.")
+            return importances(found)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -20,6 +20,7 @@ from estimators.pragma._vote_search import Search
 from estimators.pragma._vote_weights import shares, unvoted_classes, usable_votes, warn_of_floors, warn_of_unvoted
 from estimators.pragma._weighted_votes import WeightedVotes, with_a_label
 from estimators.pragma.tree import CRITERIA, PragmaTreeClassifier
+from estimators.trees._importances import importances
 from metrics.validation import require_choice
 
 
@@ -213,13 +214,15 @@ class PragmaForestClassifier(WeightedVotes):
 
     @property
     def feature_importances_(self) -> Array:
-        """Importance of each feature in scikit-learn's trees, as it computes it; weights of votes play no part.
+        """Importance of each feature in the trees, as scikit-learn computes it; weights of votes play no part.
 
         Of one forest for each label, it is the mean.
         """
         check_is_fitted(self)
         if isinstance(self.forest_, list):
             return np.mean([forest.feature_importances_ for forest in self.forest_ if forest is not None], axis=0)
+        if isinstance(self.forest_, BaggingClassifier):
+            return importances(tree.feature_importances_ for tree in self.forest_.estimators_)
         return self.forest_.feature_importances_
 
     def __sklearn_tags__(self) -> Tags:

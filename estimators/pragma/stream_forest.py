@@ -5,9 +5,11 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.locks import lock_of
 from estimators.contract.targets import ClassTarget
 from estimators.contract.validation import Features
 from estimators.pragma._preferences import Floors, Pairs, Preferences, Weights
@@ -15,6 +17,7 @@ from estimators.pragma._vote_search import Search, SearchOptions
 from estimators.pragma._vote_weights import VoteWeighting, shares
 from estimators.pragma._vote_window import VoteWindow
 from estimators.trees._forest_bank import ForestBank
+from estimators.trees._importances import importances
 from estimators.trees._multilabel_forest import MultilabelForest
 from estimators.trees._tree_bank import codes_of
 from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
@@ -57,6 +60,8 @@ class PragmaStreamForestClassifier(StreamClassifier):
     ----------
     forest_ : ForestBank or MultilabelForest
         The members, in flat arrays.
+    feature_importances_ : ndarray of shape (n_features,)
+        As of the forest; weights of votes play no part.
     vote_weights_ : ndarray of shape (n_classes,) or (n_labels,)
         Weights of votes: of each class, their product being 1, or of a label against its absence.
     pragma_ : float
@@ -143,6 +148,13 @@ class PragmaStreamForestClassifier(StreamClassifier):
     def uses_task(self) -> bool:
         """Whether `label_mask` changes what is learnt."""
         return self.forest is not None and self.forest.uses_task
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of each feature in the decrease of entropy by the splits; zeros before any split."""
+        check_is_fitted(self)
+        with lock_of(self):
+            return importances(self.forest_.importances())
 
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:

@@ -16,6 +16,7 @@ from estimators.contract.targets import ClassTarget
 from estimators.contract.validation import check_sample_weight, errors_in_one_line, require_a_weight
 from estimators.pragma._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, grow_tree
 from estimators.pragma._preferences import Pairs, Preferences, Weights
+from estimators.trees._importances import decreases, entropy, gini, importances
 from metrics.validation import require_choice, require_integer
 
 CRITERIA = {"gini": GINI, "entropy": ENTROPY, "pragma": PRAGMA}
@@ -60,6 +61,8 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
     tree_ : Nodes
         The tree, in flat arrays that are named as scikit-learn's are: feature, threshold, children_left and
         children_right (-1: leaf), value (the shares of the classes) and weighted_n_node_samples.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the decrease of entropy by the splits for 'entropy', and of Gini impurity otherwise.
 
     See Also
     --------
@@ -196,6 +199,17 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             with errors_in_one_line():
                 features = validate_data(self, X, reset=False, dtype=np.float32, order="C")
             return self.tree_.apply(features)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of each feature in the decrease of impurity by the splits; zeros without a split."""
+        with lock_of(self):
+            check_is_fitted(self)
+            tree, impurity = self.tree_, entropy if self.criterion == "entropy" else gini
+            links = tree.feature, tree.children_left, tree.children_right
+            nodes = np.rec.fromarrays(links, dtype=[("feature", "i8"), ("left", "i8"), ("right", "i8")])
+            weights = tree.value[:, 0] * tree.weighted_n_node_samples[:, np.newaxis]
+            return importances([decreases(nodes, 0, self.n_features_in_, weights.__getitem__, impurity)])
 
     def _growth(self, preferences: Preferences, n_features: int) -> Growth:
         require_choice(self.criterion, "criterion", tuple(CRITERIA))

@@ -1,6 +1,6 @@
 """Importance of features in trees that grow: how much their splits separate the classes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -8,12 +8,18 @@ import numpy as np
 from estimators._typing import Array
 from estimators.trees._graphviz import class_weights
 from estimators.trees._kernels.tree_arrays import NONE, TreeArrays
+from estimators.trees._tree_bank import TreeBank
 
 
 def importances(trees: Iterable[Array]) -> Array:
     """Return the mean of the importances in each tree, which sum to 1; trees without a split are left out."""
     total = np.sum([tree / tree.sum() if tree.any() else tree for tree in trees], axis=0)
     return np.asarray(total / total.sum() if total.any() else total)
+
+
+def importances_of_trees(bank: TreeBank) -> Iterator[Array]:
+    """Return the decrease of entropy by the splits of each feature, for each tree of a bank."""
+    return (importances_in(*bank.find(tree), n_classes=bank.n_classes) for tree in range(bank.n_trees))
 
 
 def importances_in(arrays: TreeArrays, place: int, *, n_classes: int) -> Array:
@@ -29,8 +35,27 @@ def importances_in(arrays: TreeArrays, place: int, *, n_classes: int) -> Array:
     return decreases(arrays.nodes, int(tree["root"]), int(tree["n_features"]), weights)
 
 
-def decreases(nodes: Any, root: int, n_features: int, leaf_weights: Callable[[int], Array]) -> Array:
-    """Return the decrease of entropy by feature, weighted; the classes of a branch are those of the leaves below it."""
+def entropy(weights: Array) -> float:
+    """Return the entropy of classes, on the last axis, times their weight; of several labels, the sum."""
+    share = np.divide(weights, weights.sum(axis=-1, keepdims=True), out=np.ones_like(weights), where=weights > 0)
+    return -float((weights * np.log2(share)).sum())
+
+
+def gini(weights: Array) -> float:
+    """Return the Gini impurity of classes, of a label twice its variance, times their weight."""
+    total = weights.sum(axis=-1, keepdims=True)
+    share = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    return float((weights * (1 - share)).sum())
+
+
+def decreases(
+    nodes: Any,
+    root: int,
+    n_features: int,
+    leaf_weights: Callable[[int], Array],
+    impurity: Callable[[Array], float] = entropy,
+) -> Array:
+    """Return the decrease of impurity by feature; the classes of a branch are those of the leaves below it."""
     order, waiting = [], [root]
     while waiting:
         order.append(waiting.pop())
@@ -43,12 +68,6 @@ def decreases(nodes: Any, root: int, n_features: int, leaf_weights: Callable[[in
             continue
         sides = weights.pop(int(nodes[i]["left"])), weights.pop(int(nodes[i]["right"]))
         weights[i] = sides[0] + sides[1]
-        decrease = _entropy(weights[i]) - _entropy(sides[0]) - _entropy(sides[1])
+        decrease = impurity(weights[i]) - impurity(sides[0]) - impurity(sides[1])
         found[nodes[i]["feature"]] += max(decrease, 0.0)
     return found
-
-
-def _entropy(weights: Array) -> float:
-    """Return the entropy of classes, on the last axis, times their weight; of several labels, the sum."""
-    share = np.divide(weights, weights.sum(axis=-1, keepdims=True), out=np.ones_like(weights), where=weights > 0)
-    return -float((weights * np.log2(share)).sum())

@@ -10,7 +10,7 @@ from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.locks import lock_of
 from estimators.contract.validation import Features
 from estimators.trees._graphviz import dot
-from estimators.trees._importances import importances, importances_in
+from estimators.trees._importances import importances, importances_of_trees
 from estimators.trees._tree_bank import TreeBank, codes_of, decide
 
 
@@ -34,10 +34,7 @@ class TreeClassifier(StreamClassifier):
         """
         check_is_fitted(self)
         with lock_of(self):
-            return importances(
-                importances_in(*self.bank_.find(tree), n_classes=self.bank_.n_classes)
-                for tree in range(self.bank_.n_trees)
-            )
+            return importances(importances_of_trees(self.bank_))
 
     def to_dot(self, label: int = 0) -> str:
         """Draw a tree in the language of Graphviz.

@@ -1,11 +1,14 @@
 """iSOUP tree: one regression tree for all labels, whose outputs are used as probabilities."""
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.batching import DOUBLES, blocks, dense
+from estimators.contract.locks import lock_of
 from estimators.contract.validation import Features
+from estimators.trees._importances import decreases, gini, importances
 from estimators.trees._kernels import isoup
 from estimators.trees._kernels.regression_arrays import new_tree, size_bytes
 from estimators.trees._tree_bank import NO_WEIGHTS, check_growth
@@ -32,6 +35,8 @@ class ISOUPTreeClassifier(StreamClassifier):
     ----------
     tree_ : RegressionTree
         The tree, in flat arrays.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the decrease of variance by the splits, summed over the labels.
 
     Notes
     -----
@@ -81,6 +86,17 @@ class ISOUPTreeClassifier(StreamClassifier):
         self.delta = delta
         self.tau = tau
         self.max_bytes = max_bytes
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of each feature in the decrease of variance by the splits; zeros before any split."""
+        with lock_of(self):
+            check_is_fitted(self)
+            return importances([decreases(self.tree_.nodes, 0, self.n_features_in_, self._leaf_weights, gini)])
+
+    def _leaf_weights(self, i: int) -> Array:
+        mean = self.tree_.mean[i]
+        return self.tree_.weights[i][:, np.newaxis] * np.stack([1 - mean, mean], axis=1)
 
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:

@@ -13,6 +13,7 @@ from estimators.contract.batching import blocks, dense
 from estimators.contract.locks import lock_of
 from estimators.contract.parameters import NUMBERS
 from estimators.contract.validation import Features
+from estimators.trees._importances import decreases, importances
 from estimators.trees._kernels.mlhat.arrays import Shape, new_tree, size_bytes
 from estimators.trees._kernels.mlhat.learning import learn, predict
 from estimators.trees._kernels.mlhat.scratch import AdaptiveParams, Chunk, LeafParams, Scratch
@@ -71,6 +72,8 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
         The tree, in flat arrays.
     n_splits_, n_switched_, n_pruned_ : int
         Number of leaves that were split, of alternates that replaced their branch, and of those that were dropped.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the decrease of entropy by the splits, summed over the labels, without alternates.
 
     See Also
     --------
@@ -161,6 +164,18 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
     def n_pruned_(self) -> int:
         """Number of alternates that were dropped."""
         return self._count("n_pruned")
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of each feature in the decrease of entropy by the splits; zeros before any split."""
+        with lock_of(self):
+            check_is_fitted(self)
+            tree, n_features = self.tree_, self.n_features_in_
+            return importances([decreases(tree.nodes, int(tree.state["root"][0]), n_features, self._leaf_weights)])
+
+    def _leaf_weights(self, i: int) -> Array:
+        counts = np.maximum(self.tree_.counts[i], 0.0)
+        return np.stack([counts[-1] - counts[:-2], counts[:-2]], axis=1)
 
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:

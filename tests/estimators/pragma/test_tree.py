@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.ensemble import BaggingClassifier
+from sklearn.feature_selection import SelectFromModel
 from sklearn.tree import DecisionTreeClassifier
 
+from estimators.pragma.forest import PragmaForestClassifier
 from estimators.pragma.tree import PragmaTreeClassifier
 from metrics import pragma_plane
 from tests.loops import check_all
@@ -25,6 +27,24 @@ def slow_impurity(y, side, criterion):
         one = [p * (1 - p) if criterion == "gini" else -p * np.log2(p) for p in shares]
         total += len(rows) / len(y) * sum(one)
     return total
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_importances_are_those_of_scikit_learns_tree(criterion):
+    X, y = classes()
+    ours, theirs = (
+        kind(criterion=criterion, min_samples_leaf=20) for kind in (PragmaTreeClassifier, DecisionTreeClassifier)
+    )
+    np.testing.assert_allclose(ours.fit(X, y).feature_importances_, theirs.fit(X, y).feature_importances_)
+    assert not PragmaTreeClassifier(min_samples_leaf=200).fit(X, y).feature_importances_.any()
+
+
+def test_importances_of_a_forest_are_the_mean_of_its_trees():
+    X, y = classes()
+    forest = PragmaForestClassifier(5, criterion="pragma", n_bags=0, random_state=0).fit(X, y)
+    expected = np.mean([tree.feature_importances_ for tree in forest.forest_.estimators_], axis=0)
+    np.testing.assert_allclose(forest.feature_importances_, expected)
+    assert SelectFromModel(forest, max_features=3).fit(X, y).get_support().sum() <= 3
 
 
 def test_impurity_grows_scikit_learns_tree():

@@ -9,10 +9,15 @@ from sklearn.feature_selection import RFE, SelectFromModel
 
 from estimators import (
     AdaptiveRandomForestClassifier,
+    BinaryRelevance,
     ExtremelyFastDecisionTreeClassifier,
     HoeffdingAdaptiveTreeClassifier,
     HoeffdingTreeClassifier,
+    ISOUPTreeClassifier,
+    MultiLabelHoeffdingAdaptiveTreeClassifier,
     MultiLabelHoeffdingTreeClassifier,
+    OnlineLogisticRegression,
+    PragmaStreamForestClassifier,
 )
 
 RNG = np.random.default_rng(0)
@@ -28,6 +33,11 @@ TREES = [
     AdaptiveRandomForestClassifier(3, random_state=0),
     AdaptiveRandomForestClassifier(3, multilabel="native", max_features=None, random_state=0),
     MultiLabelHoeffdingTreeClassifier(**HASTY),
+    MultiLabelHoeffdingAdaptiveTreeClassifier(**HASTY, random_state=0),
+    ISOUPTreeClassifier(**HASTY),
+    BinaryRelevance(HoeffdingTreeClassifier(**HASTY)),
+    BinaryRelevance(AdaptiveRandomForestClassifier(3, random_state=0)),
+    PragmaStreamForestClassifier(AdaptiveRandomForestClassifier(3, random_state=0)),
 ]
 
 
@@ -47,6 +57,32 @@ def test_features_in_another_order_have_the_same_importances():
     order, tree = [2, 3, 0, 1], HoeffdingTreeClassifier(**HASTY)
     found = tree.fit(X, CLASSES).feature_importances_
     np.testing.assert_allclose(tree.fit(X[:, order], CLASSES).feature_importances_, found[order], atol=1e-12)
+
+
+def test_importances_of_labels_are_the_mean_of_their_trees():
+    tree = HoeffdingTreeClassifier(**HASTY)
+    expected = np.mean([tree.fit(X, y).feature_importances_ for y in Y.T], axis=0)
+    np.testing.assert_allclose(BinaryRelevance(tree).fit(X, Y).feature_importances_, expected)
+    with pytest.raises(AttributeError, match="OnlineLogisticRegression has no feature_importances_"):
+        _ = BinaryRelevance(OnlineLogisticRegression()).fit(X, Y).feature_importances_
+
+
+def test_importances_are_the_decrease_of_variance_for_regression_trees():
+    tree = ISOUPTreeClassifier(**HASTY).fit(X, Y)
+    nodes, table, expected = tree.tree_.nodes, tree.tree_, np.zeros(4)
+
+    def below(i):
+        node = nodes[i]
+        if node["feature"] < 0:
+            return table.weights[i], table.weights[i] * table.mean[i]
+        sides = below(node["left"]), below(node["right"])
+        whole = tuple(left + right for left, right in zip(*sides, strict=True))
+        n_variance = [(ones - ones**2 / n).sum() for n, ones in (whole, *sides)]
+        expected[node["feature"]] += n_variance[0] - sum(n_variance[1:])
+        return whole
+
+    below(0)
+    np.testing.assert_allclose(tree.feature_importances_, expected / expected.sum())
 
 
 def test_importances_are_those_of_the_drawing():

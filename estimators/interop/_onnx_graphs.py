@@ -12,6 +12,7 @@ from skl2onnx.algebra import onnx_ops
 from skl2onnx.algebra.onnx_operator import OnnxSubEstimator
 from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 from sklearn.frozen import FrozenEstimator
+from sklearn.preprocessing import FunctionTransformer
 
 from estimators._typing import Array, Estimator
 from estimators.contract.base import StreamClassifier
@@ -49,7 +50,7 @@ class Operators:
 
     def estimator(self, estimator: Estimator, X: Node, kind: int = DOUBLE) -> Node:
         """Return the outputs of an estimator of another package, by its own converter, for rows cast to a type."""
-        estimator = estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
+        estimator = convertible_step(estimator)
         kinds = {FLOAT: FloatTensorType, DOUBLE: DoubleTensorType}
         types = [kinds[kind]([None, getattr(estimator, "n_features_in_", None)])]
         options = {"zipmap": False} if hasattr(estimator, "classes_") else None
@@ -75,6 +76,18 @@ class Operators:
     def at_least(self, X: Node, low: Array | float) -> Node:
         """Return where numbers are not smaller than others."""
         return self.GreaterOrEqual(X, np.array(low, ndmin=1))
+
+
+def convertible_step(step: Estimator) -> Estimator:
+    """Return a step without what keeps it from being fitted; refuse a function."""
+    step = step.estimator if isinstance(step, FrozenEstimator) else step
+    if isinstance(step, FunctionTransformer) and step.func is not None:
+        name = getattr(step.func, "__name__", repr(step.func))
+        raise TypeError(
+            f"Steps must be transformers that skl2onnx converts to become ONNX. Got a function, {name}, instead; "
+            f"OneHotEncoder takes words, too."
+        )
+    return step
 
 
 # Labels (n_samples, n_labels), or positions of classes (n_samples,), or None for the most probable one; and scores.

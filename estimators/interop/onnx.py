@@ -16,7 +16,7 @@ def to_onnx(estimator: Any, X: Any = None) -> Any:
         A fitted learner: a linear model, a network, `StreamRidgeClassifier`, or one made of these. Others are refused
         with the names of those that can be converted.
     X : array-like of shape (n_samples, n_features), optional
-        Rows of the type that the model is to take. None: float64.
+        Rows of the type that the model is to take, needed where a pipeline takes words. None: float64.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def to_onnx(estimator: Any, X: Any = None) -> Any:
     ImportError
         If skl2onnx is not installed.
     TypeError
-        If the learner, or one inside it, cannot be converted.
+        If the learner, or one inside it, cannot be converted, or a step of a pipeline is a function.
     NotFittedError
         If it has not learnt anything.
 
@@ -63,10 +63,16 @@ def to_onnx(estimator: Any, X: Any = None) -> Any:
     converter = _converter()
     if X is None:
         converter.require_fitted(estimator)
-        X = np.zeros((1, estimator.n_features_in_))
-    elif is_sparse(X):
+        try:
+            return to_onnx(estimator, np.zeros((1, estimator.n_features_in_)))
+        except (RuntimeError, ValueError) as error:
+            error.add_note(
+                "Where the first step takes words, or columns by name, X must be such rows. Got None instead."
+            )
+            raise
+    if is_sparse(X):
         raise ValueError(f"X must be dense: models of ONNX take no sparse rows. Got a {type(X).__name__} instead.")
-    elif not hasattr(X, "iloc"):
+    if not hasattr(X, "iloc"):
         X = np.asarray(X)
     converter.register()
     return converter.skl2onnx.to_onnx(estimator, X[:1], options={"zipmap": False})

@@ -15,7 +15,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, Normalizer, OneHotEncoder, StandardScaler
 
 import estimators
 from estimators import (
@@ -31,6 +31,7 @@ from estimators import (
     ReservoirMemory,
     StreamPipeline,
     StreamRidgeClassifier,
+    hash_categories,
     register_onnx_converters,
     to_onnx,
 )
@@ -236,6 +237,37 @@ def test_a_pipeline_with_a_frozen_step():
     frozen = FrozenEstimator(StandardScaler().fit(X))
     learner = StreamPipeline([("scale", frozen), ("learn", clone(NETWORK))]).fit(X, Y)
     predicts_alike(learner, to_onnx(learner), X)
+
+
+def test_pipelines_take_words():
+    pandas = pytest.importorskip("pandas")
+    X, Y, _ = small()
+    rng = np.random.default_rng(0)
+    words = rng.choice(["red", "green", "blue"], (len(X), 2)).astype(object)
+    Y[:, 0] = words[:, 0] == "red"
+    frame = pandas.DataFrame({"colour": words[:, 0], "size": X[:, 0], "number": rng.integers(0, 5, len(X))})
+    columns = [("words", OneHotEncoder(), ["colour"]), ("numbers", StandardScaler(), ["size", "number"])]
+    for encoder, rows in (
+        (OneHotEncoder(), words),
+        (ColumnTransformer(columns), frame),
+        (ColumnTransformer(columns[1:]), frame[["size", "number"]]),
+    ):
+        steps = [("encode", FrozenEstimator(encoder.fit(rows))), ("scale", StandardScaler(with_mean=False))]
+        for target in (Y, Y[:, 0], np.where(Y[:, 0], "red", "other"), Y[:, :2].sum(axis=1)):
+            learner = StreamPipeline([*steps, ("learn", OnlineLogisticRegression(0.5))]).fit(rows, target)
+            named = {} if rows is words else {name: rows[[name]].to_numpy() for name in rows}
+            label, probabilities = run(to_onnx(learner, rows), words if rows is words else None, **named)
+            np.testing.assert_array_equal(label, learner.predict(rows))
+            np.testing.assert_allclose(probabilities, learner.predict_proba(rows), atol=1e-5)
+    hashed = StreamPipeline([("hash", FunctionTransformer(hash_categories)), ("learn", OnlineLogisticRegression())])
+    for rows in (frame, words, None):
+        with pytest.raises(TypeError, match="Got a function, hash_categories, instead; OneHotEncoder takes words"):
+            to_onnx(hashed.fit(frame if rows is None else rows, Y), rows)
+    for encoder, rows in ((OneHotEncoder(), words), (ColumnTransformer(columns), frame)):
+        steps = [("encode", FrozenEstimator(encoder.fit(rows))), ("learn", OnlineLogisticRegression())]
+        with pytest.raises((RuntimeError, ValueError)) as caught:
+            to_onnx(StreamPipeline(steps).fit(rows, Y))
+        assert "X must be such rows. Got None instead" in caught.value.__notes__[0]
 
 
 def test_frames():

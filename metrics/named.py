@@ -49,7 +49,9 @@ def find_metrics(names: Sequence[str], option: str = "metrics", *, ties: Ties = 
             hint = f"; did you mean {near[0]!r}?" if near else "."
             raise ValueError(f"{option} must be among {', '.join(NAMED_METRICS)}. Got {name!r} instead{hint}")
     found = (NAMED_METRICS[name] for name in names)
-    return tuple(replace(one, function=partial(one.function, ties=ties)) if one.has_ties else one for one in found)
+    return tuple(
+        replace(metric, function=partial(metric.function, ties=ties)) if metric.has_ties else metric for metric in found
+    )
 
 
 def _ratios() -> list[NamedMetric]:

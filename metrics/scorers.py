@@ -35,7 +35,7 @@ _METRICS = (
     ),
     *NAMED_METRICS.values(),
 )
-_BY_NAME = {f"{'neg_' * (one.better == 'lower')}{one.name}": one for one in _METRICS}
+_BY_NAME = {f"{'neg_' * (metric.better == 'lower')}{metric.name}": metric for metric in _METRICS}
 # any scores do for a ranking
 _NEED_PROBABILITIES = {"rmse", "confident_accuracy_at_k"}
 

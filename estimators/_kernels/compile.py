@@ -1,7 +1,7 @@
 """How kernels are compiled: the options, and what is written in LLVM's words.
 
-Kernels import Numba from here only. What is not public in Numba is in `keeping`, `parts`, `prebuilt` and `watching`,
-which serve the releases that were tried with them. A newer one compiles kernels as it compiles anybody's functions: the
+Kernels import Numba from here only. `keeping`, `parts`, `prebuilt` and `watching` use parts of it that are not public,
+and serve the releases that were tried with them. A newer one compiles kernels as it compiles anybody's functions: the
 results are the same, and the first call takes longer.
 """
 

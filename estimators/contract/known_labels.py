@@ -63,6 +63,6 @@ class KnownLabelScore(ClassifierMixin):
             counted &= read_mask(label_mask, *codes.shape)
         rows = counted.any(axis=1)
         if not rows.any():
-            raise ValueError("y must hold a known label that counts. Got none instead: there is nothing to score.")
+            raise ValueError("y must hold a known label that counts. Got 0 of them instead: there is nothing to score.")
         right = ((codes == predicted) | ~counted).all(axis=1)
         return float(np.average(right[rows], weights=None if weight is None else weight[rows]))

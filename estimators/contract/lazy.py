@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from importlib import import_module
 
 _OURS = {"metrics", "estimators", "mlstream"}
-# What to install where one of these modules is missing: all that learners need, or streams and their evaluation.
+# The packages to install where one of these modules is missing: those of learners, or of streams and their evaluation.
 _LEARNERS, _STREAMS = "scikit-learn numba filelock", "pydantic packaging"
 _INSTALLED_BY = dict.fromkeys(("sklearn", "joblib", "threadpoolctl", "numba", "llvmlite", "filelock"), _LEARNERS) | {
     "pydantic": _STREAMS,

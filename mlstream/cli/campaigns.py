@@ -52,7 +52,7 @@ _MEANINGS = {
     "the rest": "between these, within runs",
 }
 
-# What programs are told of runs and detections; the records hold the rest.
+# Facts of runs and detections for programs; the records hold the rest.
 _OF_BOTH = ("stream", "seed", "status", "parameters", "scores", "undefined", "error")
 _OF_RUNS = ("strategy", "order_seed", "split_seed", "tuning")
 _OF_DETECTIONS = ("learner", "detector", "detector_parameters", "error_rate", "drifts", "alarms")

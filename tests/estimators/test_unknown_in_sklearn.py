@@ -98,7 +98,7 @@ def test_learners_that_weight_votes_score_known_labels_too(data):
 
 def test_score_of_nothing_known_is_an_error(data):
     X, Y = data
-    with pytest.raises(ValueError, match=r"y must hold a known label that counts\. Got none instead"):
+    with pytest.raises(ValueError, match=r"y must hold a known label that counts\. Got 0 of them instead"):
         NETWORK.fit(X, Y).score(X, Y * np.nan)
 
 

@@ -20,7 +20,7 @@ from mlstream.challenge.server import api, pages
 from mlstream.challenge.server.guard import Guard, TooLarge
 from mlstream.challenge.server.host import Host
 
-# What uvicorn prints itself goes there.
+# Where uvicorn's own lines go.
 _LOG = logging.getLogger("uvicorn.error")
 _PAYLOAD_TOO_LARGE, _UNPROCESSABLE, _SERVER_ERROR = 413, 422, 500
 

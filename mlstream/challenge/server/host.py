@@ -18,7 +18,7 @@ from mlstream.challenge.organiser import is_organiser
 from mlstream.challenge.replies import Reservation
 
 _KEY_BYTES = 32
-# What uvicorn prints itself goes there.
+# Where uvicorn's own lines go.
 _LOG = logging.getLogger("uvicorn.error")
 
 

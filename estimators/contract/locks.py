@@ -7,6 +7,8 @@ from threading import RLock
 from typing import Any, Self
 from weakref import ref
 
+import numpy as np
+
 
 class _Entry(ref[Any]):
     """The lock of an estimator; it leaves the table when the estimator is gone, before its id is used again."""
@@ -55,10 +57,26 @@ class Locked:
 
     def __getstate__(self) -> object:
         with lock_of(self):
-            return deepcopy(super().__getstate__())
+            return deepcopy(state := super().__getstate__(), _record_copies(state, {}))
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         with lock_of(self):
             memo[id(self)] = twin = type(self).__new__(type(self))
-            vars(twin).update(deepcopy(vars(self), memo))
+            vars(twin).update(deepcopy(vars(self), _record_copies(vars(self), memo)))
             return twin
+
+
+def _record_copies(value: object, memo: dict[int, object]) -> dict[int, object]:
+    """Add copies of arrays of records to a memo for `deepcopy`, so that equal learners are saved as equal bytes.
+
+    NumPy's own copies have arbitrary bytes between the fields of records that are aligned.
+    """
+    if isinstance(value, np.ndarray):
+        if value.dtype.names and not value.dtype.hasobject:
+            memo[id(value)] = value.view(f"V{value.itemsize}").copy().view(value.dtype)
+    elif isinstance(value, tuple | list | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            _record_copies(part, memo)
+    elif type(value).__module__.startswith("estimators.") and not isinstance(value, Locked):
+        _record_copies(getattr(value, "__dict__", {}), memo)
+    return memo

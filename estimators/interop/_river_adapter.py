@@ -11,8 +11,19 @@ from estimators._typing import Array, Estimator
 from estimators.baselines import MeanLabelsClassifier
 from estimators.contract.failed_calls import unchanged_on_error
 from estimators.contract.locks import Locked, lock_of
-from estimators.contract.new_labels import grows
-from estimators.interop._river_rows import Frame, RiverRows, Row, as_rows, keys_of, positions_of, table_of, to_frame
+from estimators.contract.new_labels import grows, set_choice
+from estimators.interop._river_rows import (
+    Frame,
+    RiverRows,
+    Row,
+    as_rows,
+    keys_of,
+    padded,
+    positions_of,
+    room_for,
+    table_of,
+    to_frame,
+)
 
 
 class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
@@ -31,12 +42,12 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
         self.labels = labels
         self.max_labels = max_labels
         self.max_features = max_features
-        self.learner = clone(estimator)
-        self._features = None if features is None else positions_of(features)
-        self._labels = None if labels is None else positions_of(labels)
-        self._width = max_labels
+        self._has_open_labels = labels is None and max_labels is None
+        self.learner = self._new_learner()
+        # labels declared do not keep a learner that was told to grow from growing
         self._grows = max_labels is None and grows(self.learner)
-        self._has_learnt = False
+        self._labels = None if labels is None else positions_of(labels)
+        self._declare_features(features)
 
     def learn_one(self, x: Row, y: Row) -> None:
         """Learn a row; a label that is None, or missing from y, is unknown."""
@@ -90,12 +101,26 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
         # what River's own checks make a model with
         yield {"estimator": MeanLabelsClassifier()}
 
+    def _new_learner(self) -> Any:
+        learner = clone(self.estimator)
+        can_grow = self._has_open_labels and hasattr(learner, "on_new_labels")
+        return set_choice(learner, "grow") if can_grow else learner
+
     def _learn_labels(self, x: Row | Frame, y: Frame) -> None:
         with unchanged_on_error(self) as call:
             labels = self._with_room_for(keys_of(y))
-            width = self._width or len(labels)
-            self._learn(call, x, table_of(y, labels, "y", width, missing=np.nan), width)
-            self._labels, self._width = labels, None if self._grows else width
+            if self._grows:
+                room = self._target_room = len(labels)
+            elif self._has_open_labels:
+                room = room_for(len(labels), self._target_room)
+            else:
+                room = self.max_labels or len(labels)
+            target, stores = table_of(y, labels, "y", missing=np.nan), self._has_open_labels and not self._grows
+            self._learn(call, x, target, room, stores=stores)
+            self._labels = labels
+
+    def _fit_chunk(self, rows: Array, target: Array, room: int, target_room: int) -> None:
+        self.learner.partial_fit(padded(rows, room), padded(target, target_room, np.nan), classes=target_room)
 
     def _columns(self, X: Frame, predict: Callable[[Array], Array], kind: type) -> Frame:
         labels = (self._labels or {}) if self._has_learnt else {}
@@ -105,13 +130,11 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
     def _with_room_for(self, keys: Iterable[Hashable]) -> dict[Hashable, int]:
         known = self._labels or {}
         labels = known | {key: len(known) + i for i, key in enumerate(key for key in keys if key not in known)}
-        room = self._width
-        if room is None:
-            room = len(labels if self._labels is None or self._grows else known)
         if not labels:
             raise ValueError(
                 "y must hold at least one label in the first row, or `labels` must be declared. Got no label instead."
             )
+        room = len(labels) if self._grows or self._has_open_labels else self.max_labels or len(known)
         if len(labels) > room:
             raise ValueError(
                 f"y must hold labels that are known or have room. Got the new label {list(labels)[room]!r} instead, "

@@ -11,7 +11,17 @@ from estimators._typing import Array, Estimator
 from estimators.baselines import NearestRowClassifier
 from estimators.contract.failed_calls import unchanged_on_error
 from estimators.contract.locks import Locked, lock_of
-from estimators.interop._river_rows import Frame, RiverRows, Row, as_rows, positions_of, to_frame, to_series
+from estimators.interop._river_rows import (
+    Frame,
+    RiverRows,
+    Row,
+    as_rows,
+    padded,
+    positions_of,
+    room_for,
+    to_frame,
+    to_series,
+)
 
 
 class RiverClassAdapter(RiverRows, Locked, base.MiniBatchClassifier):
@@ -20,7 +30,7 @@ class RiverClassAdapter(RiverRows, Locked, base.MiniBatchClassifier):
     def __init__(
         self,
         estimator: Estimator,
-        classes: Sequence[Hashable] = (False, True),
+        classes: Sequence[Hashable] | None = None,
         features: Sequence[Hashable] | None = None,
         max_features: int | None = None,
     ) -> None:
@@ -29,13 +39,12 @@ class RiverClassAdapter(RiverRows, Locked, base.MiniBatchClassifier):
         self.features = features
         self.max_features = max_features
         self.learner = clone(estimator)
-        self._codes = positions_of(classes)
-        self._features = None if features is None else positions_of(features)
-        self._has_learnt = False
+        self._codes = positions_of(classes or ())
+        self._declare_features(features)
 
     @property
     def _multiclass(self) -> bool:
-        return len(self._codes) > 2
+        return self.classes is None or len(self.classes) > 2
 
     def learn_one(self, x: Row, y: Hashable) -> None:
         """Learn a row."""
@@ -56,36 +65,51 @@ class RiverClassAdapter(RiverRows, Locked, base.MiniBatchClassifier):
     ) -> dict[Hashable, float]:
         """Estimate the probability of each class: the same for all before any row is learnt."""
         with lock_of(self):
-            if not self._has_learnt:
-                return dict.fromkeys(self._codes, 1 / len(self._codes))
-            proba = self.learner.predict_proba(self._known_rows(x))[0].tolist()
-            return dict(zip(self._codes, proba, strict=True))
+            return dict(zip(self._codes, self._probabilities(x, 1)[0].tolist(), strict=True))
 
     def predict_proba_many(self, X: Frame) -> Frame:
         """Estimate the probability of each class: a frame of the same library, a column each, with the index of X."""
         X = as_rows(X)
-        return to_frame(self._probabilities(X), self._codes, X)
+        with lock_of(self):
+            return to_frame(self._probabilities(X, len(X)), self._codes, X)
 
     def predict_many(self, X: Frame) -> Frame:
         """Predict the class of the rows of a data frame: a series of the same library, with the index of X."""
-        X, classes = as_rows(X), list(self._codes)
-        return to_series([classes[code] for code in self._probabilities(X).argmax(axis=1)], X)
+        X = as_rows(X)
+        with lock_of(self):
+            classes = list(self._codes)
+            codes = self._probabilities(X, len(X)).argmax(axis=1) if classes else ()
+            return to_series([classes[code] for code in codes] or [None] * len(X), X)
 
     def _learn_classes(self, x: Row | Frame, classes: Sequence[Hashable]) -> None:
         with unchanged_on_error(self) as call:
-            for one in classes:
-                if one not in self._codes:
-                    raise ValueError(f"y must be one of the classes {list(self._codes)}. Got {one!r} instead.")
-            codes = np.array([self._codes[one] for one in classes])
-            self._learn(call, x, codes, np.arange(len(self._codes)))
+            known = self._codes
+            new = [one for one in dict.fromkeys(classes) if one not in known]
+            if new and self.classes is not None:
+                raise ValueError(f"y must be one of the classes {list(known)}. Got {new[0]!r} instead.")
+            codes = known | {one: len(known) + i for i, one in enumerate(new)}
+            room = len(codes) if self.classes is not None else room_for(len(codes), self._target_room or 2)
+            target = np.array([codes[one] for one in classes])
+            self._learn(call, x, target, room, stores=self.classes is None)
+            self._codes = codes
 
-    def _probabilities(self, X: Frame) -> Array:
-        with lock_of(self):
-            if not self._has_learnt or not len(X):
-                return np.full((len(X), len(self._codes)), 1 / len(self._codes))
-            return np.asarray(self.learner.predict_proba(self._known_rows(X)))
+    def _fit_chunk(self, rows: Array, target: Array, room: int, target_room: int) -> None:
+        self.learner.partial_fit(padded(rows, room), target, classes=np.arange(target_room))
+
+    def _probabilities(self, x: Row | Frame, n_rows: int) -> Array:
+        n_classes = len(self._codes)
+        if not self._has_learnt or not n_rows:
+            return np.full((n_rows, n_classes), 1 / max(n_classes, 1))
+        given = np.asarray(self.learner.predict_proba(self._known_rows(x)))
+        proba = given.astype(np.float64)
+        if n_classes == self._target_room and given.dtype == proba.dtype:
+            return proba
+        # what the learner gives to classes that have not occurred is shared by the others; float32 sums to 1 roughly
+        known = proba[:, :n_classes]
+        total = known.sum(axis=1, keepdims=True)
+        return np.divide(known, total, out=np.full_like(known, 1 / n_classes), where=total > 0)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         # what River's own checks make a model with
-        yield {"estimator": NearestRowClassifier(20), "max_features": 64}
+        yield {"estimator": NearestRowClassifier(20)}

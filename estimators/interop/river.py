@@ -199,25 +199,26 @@ def as_river(
 ) -> Any:
     """Wrap a learner of this package in the interface of River's multi-label classifiers.
 
+    By default, features and labels that are new in any row are learnt.
+
     Parameters
     ----------
     estimator : estimator instance
-        Any multi-label classifier with our ``partial_fit``; it is cloned, so that the result has learnt nothing. One
-        made with ``on_new_labels="grow"`` learns labels that are new in any row.
+        Any multi-label classifier with our ``partial_fit``; it is cloned, so that the result has learnt nothing.
     features : sequence of hashable, optional
-        Keys of the features. None: those of the first row learnt. Other keys are errors later; a key that a row
-        lacks counts as 0, as in River's sparse rows.
+        Keys of the features, where they are known and no others are to come. A key that a row lacks counts as 0, as
+        in River's sparse rows.
     labels : sequence of hashable, optional
-        Keys of the labels. None: those of the first row learnt. A label that a row lacks, or whose value is None, is
-        unknown, and is not learnt from that row.
-    max_features : int, optional
-        Maximal number of features, the learner's width. A feature that first occurs later takes the next free place and
-        counts as 0 in the rows before; while predicting, it is left out until it has been learnt. None: the features
-        declared, or those of the first row, and no more.
+        Keys of the labels, where they are known; others are errors, unless the estimator was made with
+        ``on_new_labels="grow"``. A label that a row lacks, or whose value is None, is unknown, and is not learnt from
+        that row.
     max_labels : int, optional
-        Maximal number of labels. A label that first occurs later takes the next free place, exactly as if it had been
-        declared and unknown until then. None: the labels declared, or those of the first row, and no more, unless the
-        estimator grows.
+        Maximal number of labels, the learner's from its first row on. A label that first occurs later takes the next
+        free place, exactly as if it had been declared and unknown until then.
+    max_features : int, optional
+        Maximal number of features, the learner's width from its first row on. A feature that first occurs later takes
+        the next free place and counts as 0 in the rows before; while predicting, it is left out until it has been
+        learnt.
 
     Returns
     -------
@@ -231,10 +232,27 @@ def as_river(
     ------
     ValueError
         If `max_labels`, or `max_features`, is smaller than the number declared.
-        While learning or predicting: if a feature or label is unknown and there is no room for it.
+        While learning or predicting: if a feature or label is none of those declared, or has no room.
     TypeError
         If a value is neither a number nor the text of one, such as '1' in the rows of River's ``iter_arff``; labels
         may also be the texts 'True' and 'False'.
+
+    Warns
+    -----
+    UserWarning
+        If rows are lost when the learner starts again, as in Notes.
+
+    Notes
+    -----
+    Our learners have a fixed number of features. One whose features are not declared begins with those of its first
+    row. When they are outgrown, a new clone of the estimator with room for a power of two of features learns the stored
+    rows again, as if it had had this room from the start. The last 4,096 rows are stored, or fewer if they have more
+    than 2**20 values; what was learnt from rows before these is lost, with a warning. Nothing is stored where features
+    and labels are declared or have a maximum, and nothing is lost then. New features of a row take places by the length
+    of their names, then by name, whatever their order in the row.
+
+    Labels grow in the same way, except for estimators that have the parameter `on_new_labels`: it is set to "grow", and
+    nothing has to be learnt again.
 
     Examples
     --------
@@ -242,8 +260,9 @@ def as_river(
     >>> from estimators.interop.river import as_river
     >>> model = as_river(MeanLabelsClassifier())
     >>> model.learn_one({"size": 1.0}, {"red": True, "round": False})
+    >>> model.learn_one({"weight": 2.0}, {"heavy": True})
     >>> model.predict_one({"size": 2.0})
-    {'red': True, 'round': False}
+    {'red': True, 'round': False, 'heavy': True}
     """
     from estimators.interop._river_adapter import RiverAdapter
 
@@ -259,7 +278,7 @@ def as_river(
 def as_river_classifier(
     estimator: Estimator,
     *,
-    classes: Sequence[Hashable] = (False, True),
+    classes: Sequence[Hashable] | None = None,
     features: Sequence[Hashable] | None = None,
     max_features: int | None = None,
 ) -> Any:
@@ -269,37 +288,50 @@ def as_river_classifier(
     ----------
     estimator : estimator instance
         Any classifier with our ``partial_fit``; it is cloned, so that the result has learnt nothing.
-    classes : sequence of hashable, default=(False, True)
-        The classes, all of them: the learner fixes them at its first row.
+    classes : sequence of hashable, optional
+        The classes, all of them. None: those that have occurred, at any time.
     features, max_features
-        As in `as_river`.
+        As in `as_river`; by default, new features are learnt.
 
     Returns
     -------
     river.base.MiniBatchClassifier
         With ``learn_one``, ``predict_one`` and ``predict_proba_one``, and with ``learn_many``, ``predict_many`` and
-        ``predict_proba_many`` on data frames. Before any row is learnt, all classes have the same probability.
+        ``predict_proba_many`` on data frames. Before any row is learnt, all classes declared have the same probability;
+        without any, None is predicted.
         ``model.learner`` is the estimator that learns.
 
     Raises
     ------
     ValueError
-        If there are fewer than two classes, or one twice. While learning: if a class or feature is unknown and there is
-        no room for it.
+        If fewer than two classes are declared, or one twice. While learning: if a class or feature is none of those
+        declared, or has no room.
+
+    Warns
+    -----
+    UserWarning
+        If rows are lost when the learner starts again, as in Notes.
+
+    Notes
+    -----
+    Our learners have a fixed number of classes, too. One whose classes are not declared begins with room for two, and
+    starts again with twice the room when it is outgrown, as described for features in `as_river`. Probabilities are
+    those of the classes that have occurred.
 
     Examples
     --------
     >>> from estimators.baselines import NearestRowClassifier
     >>> from estimators.interop.river import as_river_classifier
-    >>> model = as_river_classifier(NearestRowClassifier(), classes=["cat", "dog"])
+    >>> model = as_river_classifier(NearestRowClassifier())
     >>> model.learn_one({"size": 1.0}, "cat")
     >>> model.learn_one({"size": 9.0}, "dog")
+    >>> model.learn_one({"size": 5.0, "wings": 2.0}, "bird")
     >>> model.predict_one({"size": 8.0})
     'dog'
     """
     from estimators.interop._river_class_adapter import RiverClassAdapter
 
-    if len(classes) < 2 or len(set(classes)) < len(classes):
+    if classes is not None and (len(classes) < 2 or len(set(classes)) < len(classes)):
         raise ValueError(f"classes must be at least two, each once. Got {list(classes)} instead.")
     return RiverClassAdapter(estimator, classes, features, max_features)
 

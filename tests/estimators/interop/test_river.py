@@ -20,14 +20,20 @@ from river import (
     stream,
     tree,
 )
-from river.checks import common as river_checks
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
-from estimators import BinaryRelevance, HoeffdingTreeClassifier
-from estimators.baselines import LastLabelsClassifier, MeanLabelsClassifier, NearestRowClassifier
+from estimators import BinaryRelevance, HoeffdingTreeClassifier, OnlineNeuralClassifier
+from estimators.baselines import (
+    LastLabelsClassifier,
+    MeanLabelsClassifier,
+    NearestRowClassifier,
+    PriorLabelsClassifier,
+)
+from estimators.interop import _river_rows
 from estimators.interop.river import RiverClassifier, as_river, as_river_classifier
 from tests.estimators import published
+from tests.estimators.instances import IN_STREAMS, made
 from tests.loops import check_all
 
 HoeffdingTree = tree.HoeffdingTreeClassifier
@@ -501,7 +507,7 @@ def test_models_that_need_all_labels_refuse_a_row_known_in_part(model, small):
 
 
 def test_a_new_label_without_room_is_refused():
-    model = as_river(LastLabelsClassifier())
+    model = as_river(LastLabelsClassifier(), labels=["red"])
     model.learn_one({"a": 1}, {"red": True})
     with pytest.raises(ValueError, match=r"new label 'blue' instead, where there is room for 1; declare `labels`"):
         model.learn_one({"a": 1}, {"red": False, "blue": True})
@@ -511,14 +517,14 @@ def test_a_new_label_without_room_is_refused():
 @pytest.mark.parametrize(
     ("x", "y", "error", "message"),
     [
-        ({"a": 1, "c": 2}, {"red": True}, ValueError, "x must hold the keys of the first row.* Got 'c'"),
+        ({"a": 1, "c": 2}, {"red": True}, ValueError, "x must hold the keys declared. Got 'c'"),
         ({"a": "soft"}, {"red": True}, TypeError, "x must hold numbers. Got 'soft' for 'a' instead; encode"),
         ({"a": float("nan")}, {"red": True}, ValueError, "X must be finite"),
         ({"a": 1}, {"red": 3}, ValueError, "Y must be a table of 0 and 1"),
     ],
 )
 def test_wrong_rows_are_refused_and_change_nothing(x, y, error, message):
-    model = as_river(LastLabelsClassifier())
+    model = as_river(LastLabelsClassifier(), features=["a", "b"])
     model.learn_one({"a": 1, "b": 2}, {"red": True, "blue": False})
     with pytest.raises(error, match=message):
         model.learn_one(x, y)
@@ -644,7 +650,8 @@ def test_frames_are_rows_one_after_the_other(small):
 
 
 def test_predictions_of_a_frame_have_its_index():
-    model, X = as_river(NearestRowClassifier()), pd.DataFrame({"a": [1.0, 2.0]}, index=["r", "s"])
+    model = as_river(NearestRowClassifier(), features=["a"])
+    X = pd.DataFrame({"a": [1.0, 2.0]}, index=["r", "s"])
     assert model.predict_many(X).equals(pd.DataFrame(index=["r", "s"]))
     model.learn_many(X, pd.DataFrame({7: pd.array([True, None], dtype="boolean"), "b": [float("nan"), 1]}))
     assert model.predict_many(X).equals(pd.DataFrame({7: [True, True], "b": [True, True]}, index=["r", "s"]))
@@ -677,12 +684,6 @@ def test_a_new_feature_counts_as_0_in_the_rows_before(small):
         late.learn_one({"e": 1.0}, y)
 
 
-@pytest.mark.parametrize("check", [river_checks.check_emerging_features, river_checks.check_disappearing_features])
-def test_features_of_rivers_checks_come_and_go(check):
-    rows = list(datasets.Yeast().take(30))
-    check(as_river(NearestRowClassifier(5), max_features=103), dataset=rows)
-
-
 def test_a_first_row_without_labels_needs_them_declared():
     with pytest.raises(ValueError, match="y must hold at least one label in the first row"):
         as_river(LastLabelsClassifier()).learn_one({"a": 1}, {})
@@ -698,65 +699,115 @@ def test_absent_features_are_zeros():
     assert model.predict_one({"b": 0.9}) == {"red": True}
 
 
-@pytest.mark.slow
-def test_rivers_checks_on_rows_pass():
-    def check(check):
-        rows = list(datasets.Yeast().take(30))
-        check(as_river(NearestRowClassifier(5), features=list(rows[0][0])), dataset=rows)
-
-    check_all(
-        [
-            river_checks.check_learn_one,
-            river_checks.check_pickling,
-            river_checks.check_shuffle_features_no_impact,
-            river_checks.check_emerging_features,
-            river_checks.check_disappearing_features,
-            river_checks.check_radically_disappearing_features,
-            river_checks.check_predict_one_pure,
-            river_checks.check_predict_one_before_any_learn,
-            river_checks.check_no_state_aliasing_with_input,
-            river_checks.check_clone_is_independent,
-            river_checks.check_bounded_memory_growth,
-        ],
-        check,
-        lambda check: check.__name__,
-    )
+# ------------------------------------------------------------ River's checks
+# every learner, the quick ones in the fast tier
+QUICK = ("1NN", "logistic regression")
 
 
-def test_rivers_checks_on_models_pass():
-    def check(check):
-        check(as_river(NearestRowClassifier()))
+@pytest.mark.parametrize("wrap", [as_river_classifier, as_river])
+@pytest.mark.parametrize(
+    "name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in IN_STREAMS if name not in QUICK)]
+)
+def test_rivers_own_checks_pass(wrap, name, monkeypatch):
+    monkeypatch.setattr(datasets, "Music", datasets.Yeast)  # River downloads the one, and ships the other
+    model = wrap(made(name))
+    check_all(all_river_checks.yield_checks(model), lambda check: check(model.clone()), lambda check: check.__name__)
 
-    check_all(
-        [
-            river_checks.check_repr,
-            river_checks.check_str,
-            river_checks.check_tags,
-            river_checks.check_clone_same_class,
-            river_checks.check_clone_is_idempotent,
-            river_checks.check_init_has_default_params_for_tests,
-            river_checks.check_init_default_params_are_not_mutable,
-            river_checks.check_doc,
-            river_checks.check_clone_changes_memory_addresses,
-            river_checks.check_pickling_supports_roundtrip,
-            river_checks.check_get_params_matches_signature,
-        ],
-        check,
-        lambda check: check.__name__,
-    )
+
+# --------------------------------------------------------- keys that come late
+def rows_of_classes():
+    rng = np.random.default_rng(1)
+    for i, x in enumerate(rng.random((120, 9))):
+        n = 2 if i < 40 else 5 if i < 60 else 9
+        yield {f"f{j}": value for j, value in enumerate(x[:n])}, "abcde"[int(x[1] * (2 if i < 50 else 5))]
+
+
+@pytest.mark.parametrize(
+    ("learner", "room"),
+    [
+        (NearestRowClassifier(20), 16),
+        (HoeffdingTreeClassifier(grace_period=10), 16),
+        (OnlineNeuralClassifier(8, random_state=0), 16),
+    ],
+    ids=["nearest row", "tree", "network"],
+)
+@pytest.mark.parametrize("size", [1, 7])
+def test_late_classes_and_features_are_learnt_as_if_there_had_been_room(learner, room, size):
+    rows, model, direct = list(rows_of_classes()), as_river_classifier(learner), clone(learner)
+    order = list(dict.fromkeys(y for _, y in rows))
+    for start in range(0, len(rows), size):
+        X = pd.DataFrame([x for x, _ in rows[start : start + size]]).fillna(0.0)
+        y = pd.Series([y for _, y in rows[start : start + size]])
+        model.learn_many(X, y)
+        table = np.zeros((len(X), room))
+        for j, name in enumerate(X):
+            table[:, j] = X[name]
+            assert name == f"f{j}"
+        direct.partial_fit(table, [order.index(one) for one in y], classes=np.arange(8))
+    assert model.learner.n_features_in_ == room
+    expected = direct.predict_proba(table)[:, :5].astype(float)
+    given = model.predict_proba_many(X)
+    assert list(given) == order
+    np.testing.assert_allclose(given, expected / expected.sum(axis=1, keepdims=True), rtol=1e-12)
+    assert list(model.predict_many(X)) == [order[code] for code in expected.argmax(axis=1)]
+
+
+def test_nothing_is_predicted_before_a_class_has_occurred():
+    model = as_river_classifier(NearestRowClassifier())
+    assert model.predict_proba_one({"a": 1.0}) == {}
+    assert model.predict_one({"a": 1.0}) is None
+    assert model.predict_many(pd.DataFrame({"a": [1.0, 2.0]})).isna().all()
+    model.learn_one({"a": 1.0}, "x")
+    assert model.predict_proba_one({"b": 1.0}) == {"x": 1.0}
+
+
+def test_labels_of_learners_that_do_not_grow_come_late_too():
+    growing, replaying = (as_river(one) for one in (NearestRowClassifier(20), WithoutGrowth(NearestRowClassifier(20))))
+    for x, y in rows_with_more_and_more_keys():
+        assert growing.predict_proba_one(x) == replaying.predict_proba_one(x)
+        for model in (growing, replaying):
+            model.learn_one(x, y)
+    assert growing.learner.n_labels_ == 30
+    assert replaying.learner.learner_.n_labels_ == 32
+
+
+class WithoutGrowth(BaseEstimator):
+    """Another learner that has no parameter for new labels."""
+
+    def __init__(self, learner):
+        self.learner = learner
+
+    def partial_fit(self, X, Y, classes=None):
+        self.learner_ = getattr(self, "learner_", clone(self.learner)).partial_fit(X, Y, classes)
+
+    def predict_proba(self, X):
+        return self.learner_.predict_proba(X)
+
+
+@pytest.mark.parametrize("late", [({"a": 1.0, "b": 2.0}, "x"), ({"a": 1.0}, "z")], ids=["feature", "class"])
+def test_what_is_lost_by_starting_again_is_said(late, monkeypatch):
+    monkeypatch.setattr(_river_rows, "MAX_ROWS", 10)
+    model = as_river_classifier(PriorLabelsClassifier())
+    for i in range(25):
+        model.learn_one({"a": 1.0}, "x" if i < 15 else "y")
+    with pytest.warns(UserWarning, match=r"from the last 10 rows: the 15 rows before are lost\. Declare") as caught:
+        model.learn_one(*late)
+    assert caught[0].filename == __file__
+    assert model.predict_one({"a": 1.0}) == "y"
+    model.learn_one({"a": 1.0}, "y")
+
+
+def test_a_row_that_is_refused_leaves_no_key_and_no_room():
+    model = as_river_classifier(NearestRowClassifier())
+    model.learn_one({"a": 1.0}, "x")
+    before = pickle.dumps(model)
+    for row in ({"a": np.nan, "b": 1.0}, {"a": 1.0, "b": "soft"}):
+        with pytest.raises((ValueError, TypeError), match="must"):
+            model.learn_one(row, "z")
+        assert pickle.dumps(model) == before
 
 
 # ------------------------------------------------------- as_river_classifier
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "classes", [(False, True), (False, True, *dict.fromkeys(y for _, y in datasets.ImageSegments()))]
-)
-def test_rivers_own_checks_of_classifiers_pass(classes):
-    model = as_river_classifier(NearestRowClassifier(20), classes=classes, max_features=20)
-    for check in all_river_checks.yield_checks(model):
-        check(model.clone())
-
-
 def test_classes_of_river_are_learnt_as_ours(small):
     X, Y = small
     y = np.array(["low", "high"])[Y[:, 0]]

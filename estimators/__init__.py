@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from estimators.interop.river import RiverClassifier as RiverClassifier
     from estimators.interop.river import as_river as as_river
     from estimators.interop.river import as_river_classifier as as_river_classifier
+    from estimators.interop.river import as_river_detector as as_river_detector
     from estimators.invariance.hashing import hash_categories as hash_categories
     from estimators.invariance.logistic import InvariantLogisticClassifier as InvariantLogisticClassifier
     from estimators.pipeline import StreamPipeline as StreamPipeline
@@ -57,7 +58,7 @@ else:
             "estimators.ensembles.adwin_boosting": ["ADWINBoostingClassifier"],
             "estimators.ensembles.coordinate_boosting": ["OnlineCoordinateBoosting"],
             "estimators.interop.onnx": ["register_onnx_converters", "to_onnx"],
-            "estimators.interop.river": ["RiverClassifier", "as_river", "as_river_classifier"],
+            "estimators.interop.river": ["RiverClassifier", "as_river", "as_river_classifier", "as_river_detector"],
             "estimators.invariance.hashing": ["hash_categories"],
             "estimators.invariance.logistic": ["InvariantLogisticClassifier"],
             "estimators.linear.logistic": ["OnlineLogisticRegression"],

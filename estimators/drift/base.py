@@ -18,12 +18,13 @@ Signals = npt.NDArray[np.uint8]
 class DriftDetector(Locked, BaseEstimator):
     """Base of detectors of drift in one stream of numbers.
 
-    A detector states the range of its values, and names its confidence, if it has one. ``_run`` is its compiled loop,
-    and ``_new_states(n_streams)`` returns states before any value. The hook ``_settings(share)`` checks the parameters
-    and returns them as numbers.
+    A detector states the range of its values and whether it warns, and names its confidence, if it has one. ``_run``
+    is its compiled loop, and ``_new_states(n_streams)`` returns states before any value. The hook
+    ``_settings(share)`` checks the parameters and returns them as numbers.
     """
 
     _range: ClassVar[ValueRange] = "numbers"
+    _warns: ClassVar[bool] = False
     _confidence: ClassVar[str | None] = None
     _run: ClassVar[Callable[..., None]]
     _new_states: Callable[[int], Any]

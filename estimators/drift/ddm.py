@@ -44,6 +44,7 @@ class DDM(DriftDetector):
     """
 
     _range: ClassVar[ValueRange] = "shares"
+    _warns: ClassVar[bool] = True
     _run = staticmethod(ddm.run)
     _new_states = staticmethod(ddm.new_states)
 
@@ -98,6 +99,7 @@ class EDDM(DriftDetector):
     """
 
     _range: ClassVar[ValueRange] = "errors"
+    _warns: ClassVar[bool] = True
     _run = staticmethod(eddm.run)
     _new_states = staticmethod(eddm.new_states)
 

@@ -45,6 +45,7 @@ class HDDMA(DriftDetector):
     """
 
     _range: ClassVar[ValueRange] = "shares"
+    _warns: ClassVar[bool] = True
     _confidence: ClassVar[str | None] = "drift_confidence"
     _run = staticmethod(hddm_a.run)
     _new_states = staticmethod(hddm_a.new_states)
@@ -102,6 +103,7 @@ class HDDMW(DriftDetector):
     """
 
     _range: ClassVar[ValueRange] = "shares"
+    _warns: ClassVar[bool] = True
     _confidence: ClassVar[str | None] = "drift_confidence"
     _run = staticmethod(hddm_w.run)
     _new_states = staticmethod(hddm_w.new_states)

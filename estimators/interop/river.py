@@ -12,6 +12,7 @@ from estimators._typing import Array, Estimator, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.targets import LabelTarget
 from estimators.contract.validation import Features
+from estimators.drift.base import DriftDetector
 from estimators.interop._redo_log import RedoLog
 from metrics.validation import require_choice
 
@@ -334,6 +335,44 @@ def as_river_classifier(
     if classes is not None and (len(classes) < 2 or len(set(classes)) < len(classes)):
         raise ValueError(f"classes must be at least two, each once. Got {list(classes)} instead.")
     return RiverClassAdapter(estimator, classes, features, max_features)
+
+
+def as_river_detector(detector: DriftDetector) -> Any:
+    """Wrap a drift detector of this package in the interface of River's, so that River's models take it.
+
+    Parameters
+    ----------
+    detector : DriftDetector
+        One that watches a single number: any of `estimators.drift` but ``LabelDrift`` and ``LabelSetDrift``. It is
+        cloned, so that the result has seen no value.
+
+    Returns
+    -------
+    river.base.DriftDetector
+        With ``update`` and ``drift_detected``; a detector that warns is a ``river.base.DriftAndWarningDetector`` with
+        ``warning_detected``. After a drift, it starts from a detector that has seen no value.
+
+    Raises
+    ------
+    TypeError
+        If `detector` is anything else.
+
+    Examples
+    --------
+    >>> from estimators.drift import ADWIN
+    >>> from estimators.interop.river import as_river_detector
+    >>> detector = as_river_detector(ADWIN())
+    >>> for i in range(1000):
+    ...     detector.update(i >= 500)
+    ...     if detector.drift_detected:
+    ...         print(i)
+    511
+    """
+    from estimators.interop._river_detector import RiverDetector, RiverWarningDetector
+
+    if not isinstance(detector, DriftDetector):
+        raise TypeError(f"detector must be a drift detector of a single number. Got {detector!r} instead.")
+    return (RiverWarningDetector if detector._warns else RiverDetector)(detector)
 
 
 def _stacked(predictions: list[tuple[Array, Array]]) -> tuple[Array, Array]:

@@ -1,16 +1,19 @@
 import pickle
 import subprocess
 import sys
+from copy import deepcopy
 from io import StringIO
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
+from river import base as river_base
 from river import checks as all_river_checks
 from river import (
     datasets,
     dummy,
+    ensemble,
     forest,
     linear_model,
     multioutput,
@@ -20,10 +23,11 @@ from river import (
     stream,
     tree,
 )
+from river import drift as river_drift
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from estimators import BinaryRelevance, HoeffdingTreeClassifier, OnlineNeuralClassifier
+from estimators import BinaryRelevance, HoeffdingTreeClassifier, OnlineNeuralClassifier, drift
 from estimators.baselines import (
     LastLabelsClassifier,
     MeanLabelsClassifier,
@@ -31,7 +35,7 @@ from estimators.baselines import (
     PriorLabelsClassifier,
 )
 from estimators.interop import _river_rows
-from estimators.interop.river import RiverClassifier, as_river, as_river_classifier
+from estimators.interop.river import RiverClassifier, as_river, as_river_classifier, as_river_detector
 from tests.estimators import published
 from tests.estimators.instances import IN_STREAMS, made
 from tests.loops import check_all
@@ -805,6 +809,84 @@ def test_a_row_that_is_refused_leaves_no_key_and_no_room():
         with pytest.raises((ValueError, TypeError), match="must"):
             model.learn_one(row, "z")
         assert pickle.dumps(model) == before
+
+
+# --------------------------------------------------------- as_river_detector
+def accuracy_of(model):
+    rng, right = np.random.default_rng(0), []
+    for i, x in enumerate(rng.random((900, 2)).tolist()):
+        row, y = {"a": x[0], "b": x[1]}, (x[0] > 0.5) != (i >= 500)
+        right.append(model.predict_one(row) == y)
+        model.learn_one(row, y)
+    return right
+
+
+DETECTORS = [
+    (drift.ADWIN(delta=0.1), river_drift.ADWIN(delta=0.1)),
+    (drift.DDM(warm_start=10), river_drift.binary.DDM(warm_start=10)),
+    (drift.HDDMW(), river_drift.binary.HDDMW()),
+]
+
+
+@pytest.mark.parametrize(("ours", "rivers"), DETECTORS)
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda detector: tree.HoeffdingAdaptiveTreeClassifier(grace_period=30, drift_detector=detector, seed=1),
+        lambda detector: forest.ARFClassifier(2, grace_period=30, drift_detector=detector, seed=1),
+        lambda detector: river_drift.DriftRetrainingClassifier(HoeffdingTree(grace_period=30), detector, False),
+    ],
+    ids=["tree", "forest", "retraining"],
+)
+def test_rivers_models_are_the_same_with_our_detectors(around, ours, rivers):
+    detector = as_river_detector(ours)
+    detector.update(1)
+    assert accuracy_of(around(detector.clone())) == accuracy_of(around(rivers))
+
+
+@pytest.mark.parametrize(("ours", "rivers"), DETECTORS)
+@pytest.mark.parametrize("copied", [lambda one: one, deepcopy, lambda one: pickle.loads(pickle.dumps(one))])  # noqa: S301
+def test_signals_are_those_of_river(ours, rivers, copied):
+    detector, rivers = as_river_detector(ours), rivers.clone()
+    warns = isinstance(rivers, river_base.BinaryDriftAndWarningDetector)
+    assert isinstance(detector, river_base.DriftAndWarningDetector) == warns
+    signals = []
+    for value in (np.random.default_rng(0).random(1500) < np.repeat([0.1, 0.5, 0.2], 500)).tolist():
+        for one in (detector, rivers):
+            one.update(value)
+        signals.append(detector.drift_detected)
+        assert signals[-1] == rivers.drift_detected
+        if warns:
+            assert detector.warning_detected == rivers.warning_detected
+        detector = copied(detector)
+    assert any(signals)
+
+
+def test_rivers_checks_of_detectors_pass():
+    detector = as_river_detector(drift.DDM())
+    checks = [check for check in all_river_checks.yield_checks(detector) if check.__name__ != "check_tags"]
+    # no detector of River has tags
+    assert not hasattr(river_drift.ADWIN(), "_tags")
+    check_all(checks, lambda check: check(detector.clone()), lambda check: check.__name__)
+
+
+def test_a_background_model_is_trained_after_a_warning():
+    around = [
+        river_drift.DriftRetrainingClassifier(HoeffdingTree(grace_period=30), detector)
+        for detector in (as_river_detector(drift.DDM()), river_drift.binary.DDM())
+    ]
+    assert accuracy_of(around[0]) == accuracy_of(around[1])
+
+
+def test_only_detectors_of_a_number_go_to_river():
+    for detector in (drift.LabelDrift(), river_drift.ADWIN(), drift.ADWIN):
+        with pytest.raises(TypeError, match="detector must be a drift detector of a single number"):
+            as_river_detector(detector)
+
+
+def test_our_trees_are_bagged_by_river(small):
+    bagged = ensemble.ADWINBaggingClassifier(as_river_classifier(HoeffdingTreeClassifier(grace_period=20)), 3, seed=1)
+    assert np.mean(accuracy_of(bagged)[200:500]) > 0.9
 
 
 # ------------------------------------------------------- as_river_classifier

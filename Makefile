@@ -213,7 +213,7 @@ clean: ## back to a fresh clone
 
 .venv/test-full.stamp: .venv/test.stamp
 	$(PIP) --editable '.[test-full]'
-	$(PIP) --no-deps --upgrade --target $(PEERS) capymoa axe-playwright-python
+	$(PIP) --no-deps --upgrade --target $(PEERS) capymoa jpype1 deprecated axe-playwright-python
 	touch $@
 
 .venv/docs.stamp: pyproject.toml constraints.txt | .venv/bin/python

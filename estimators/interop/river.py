@@ -233,7 +233,7 @@ def as_river(
     ------
     ValueError
         If `max_labels`, or `max_features`, is smaller than the number declared.
-        While learning or predicting: if a feature or label is none of those declared, or has no room.
+        While learning or predicting: if a feature or label is neither declared nor has room.
     TypeError
         If a value is neither a number nor the text of one, such as '1' in the rows of River's ``iter_arff``; labels
         may also be the texts 'True' and 'False'.
@@ -305,8 +305,8 @@ def as_river_classifier(
     Raises
     ------
     ValueError
-        If fewer than two classes are declared, or one twice. While learning: if a class or feature is none of those
-        declared, or has no room.
+        If fewer than two classes are declared, or one twice. While learning: if a class or feature is neither declared
+        nor has room.
 
     Warns
     -----

@@ -1,6 +1,6 @@
-"""Other libraries: streams for River, PyTorch and Avalanche, and from `datasets`; MLflow; hubs of data sets.
+"""Other libraries: streams for River, PyTorch, Avalanche and CapyMOA, and from `datasets`; MLflow; hubs of data sets.
 
-The conversions are imported when they are first used, because PyTorch is optional.
+The conversions are imported when they are first used, because PyTorch and CapyMOA are optional.
 """
 
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from estimators.contract.lazy import attach
 
 if TYPE_CHECKING:
+    from mlstream.interop.capymoa import to_capymoa as to_capymoa
     from mlstream.interop.datasets import from_datasets as from_datasets
     from mlstream.interop.river import to_river as to_river
     from mlstream.interop.torch import to_avalanche as to_avalanche
@@ -16,6 +17,7 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "mlstream.interop.capymoa": ["to_capymoa"],
             "mlstream.interop.datasets": ["from_datasets"],
             "mlstream.interop.river": ["to_river"],
             "mlstream.interop.torch": ["to_avalanche", "to_torch"],

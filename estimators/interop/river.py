@@ -252,7 +252,7 @@ def as_river(
     and labels are declared or have a maximum, and nothing is lost then. New features of a row take places by the length
     of their names, then by name, whatever their order in the row.
 
-    Labels grow in the same way, except for estimators that have the parameter `on_new_labels`: it is set to "grow", and
+    New labels make a learner start again, too, unless it can grow: then its `on_new_labels` is set to "grow", and
     nothing has to be learnt again.
 
     Examples

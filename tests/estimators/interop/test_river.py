@@ -710,13 +710,20 @@ def test_absent_features_are_zeros():
 
 
 # ------------------------------------------------------------ River's checks
-# every learner, the quick ones in the fast tier, but GaussianNB of scikit-learn, which smooths variances by the chunk
+# one learner of each kind, the quick ones in the fast tier; all others in the soak, but GaussianNB of scikit-learn, which
+# smooths variances by the chunk
 QUICK = ("1NN", "logistic regression")
-SLOW = [name for name in IN_STREAMS if name not in (*QUICK, "binary relevance in threads")]
+SLOW = ("NN_TLH_fifo", "BR_HT", "MLSAkNN", "StreamRidge", "native forest", "pipeline")
+REST = [name for name in IN_STREAMS if name not in (*QUICK, *SLOW, "binary relevance in threads")]
+TIERS = [
+    *QUICK,
+    *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW),
+    *(pytest.param(name, marks=pytest.mark.soak) for name in REST),
+]
 
 
 @pytest.mark.parametrize("wrap", [as_river_classifier, as_river])
-@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
+@pytest.mark.parametrize("name", TIERS)
 def test_rivers_own_checks_pass(wrap, name, monkeypatch):
     monkeypatch.setattr(datasets, "Music", datasets.Yeast)  # River downloads the one, and ships the other
     model = wrap(made(name))

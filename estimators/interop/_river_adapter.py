@@ -1,6 +1,6 @@
 """A learner of ours with the interface of River's multi-label classifiers."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,8 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
 
     def learn_one(self, x: Row, y: Row) -> None:
         """Learn a row; a label that is None, or missing from y, is unknown."""
+        if not isinstance(y, Mapping):
+            raise TypeError(f"y must be a dictionary: as_river_classifier takes one class. Got {y!r} instead.")
         self._learn_labels(x, y)
 
     def learn_many(self, X: Frame, Y: Frame) -> None:

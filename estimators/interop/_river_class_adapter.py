@@ -1,6 +1,6 @@
 """A learner of ours with the interface of River's classifiers of one class a row."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,8 @@ class RiverClassAdapter(RiverRows, Locked, base.MiniBatchClassifier):
 
     def learn_one(self, x: Row, y: Hashable) -> None:
         """Learn a row."""
+        if isinstance(y, Mapping):
+            raise TypeError(f"y must be one class: as_river takes a dictionary of labels. Got {y!r} instead.")
         self._learn_classes(x, [y])
 
     def learn_many(self, X: Frame, y: Frame) -> None:

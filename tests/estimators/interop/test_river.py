@@ -702,6 +702,13 @@ def test_a_first_row_without_labels_needs_them_declared():
     assert model.predict_one({"a": 1}) == {"red": False}
 
 
+def test_labels_and_classes_are_not_taken_for_each_other():
+    with pytest.raises(TypeError, match=r"as_river_classifier takes one class\. Got 'scan' instead"):
+        as_river(LastLabelsClassifier()).learn_one({"a": 1.0}, "scan")
+    with pytest.raises(TypeError, match=r"as_river takes a dictionary of labels\. Got \{'scan': True\} instead"):
+        as_river_classifier(NearestRowClassifier()).learn_one({"a": 1.0}, {"scan": True})
+
+
 def test_absent_features_are_zeros():
     model = as_river(NearestRowClassifier(), features=["a", "b"])
     model.learn_one({"b": 1.0}, {"red": True})

@@ -15,6 +15,7 @@ from estimators._typing import Array
 from estimators.contract.base import StreamClassifier
 from estimators.contract.failed_calls import unchanged_on_error
 from estimators.interop._redo_log import MAX_ROWS, MAX_VALUES
+from estimators.pipeline import StreamPipeline
 
 _TRUTH = {"true": 1.0, "false": 0.0}
 
@@ -75,7 +76,7 @@ class RiverRows:
         """
         features = self._with_room_for_features(keys_of(x))
         room = room_for(len(features), self._room) if self._has_open_features else self._room
-        rows = table_of(x, features, "x")
+        rows = table_of(x, features, "x", words=self._takes_words)
         outgrown = self._has_learnt and (room, target_room) != (self._room, self._target_room)
         if outgrown:
             self._start_again(room, target_room)
@@ -100,6 +101,11 @@ class RiverRows:
         self.learner = self._new_learner()
         for rows, target in stored.chunks:
             self._fit_chunk(rows, target, room, target_room)
+
+    @property
+    def _takes_words(self) -> bool:
+        # what its steps take is up to them
+        return isinstance(self.estimator, StreamPipeline)
 
     def _new_learner(self) -> Any:
         return clone(self.estimator)
@@ -126,7 +132,8 @@ class RiverRows:
     def _known_rows(self, x: Row | Frame) -> Array:
         """Return features as rows; where features may come later, nothing is learnt yet of those that are new."""
         leave_out = self._has_open_features or self.max_features is not None
-        return padded(table_of(x, self._features or {}, "x", leave_out=leave_out), self._room)
+        table = table_of(x, self._features or {}, "x", leave_out=leave_out, words=self._takes_words)
+        return padded(table, self._room)
 
 
 def room_for(n: int, room: int) -> int:
@@ -164,15 +171,20 @@ def table_of(
     *,
     missing: float = 0.0,
     leave_out: bool = False,
+    words: bool = False,
 ) -> Array:
     """Return a row, or the rows of a frame of `as_rows`, as a table of shape (n_rows, n_columns).
 
     `positions` maps keys to columns. Cells without a value get `missing`. Keys without a column raise, unless
-    `leave_out`. `name` is "x" or "y": in y, the texts of truth values count as numbers.
+    `leave_out`. `name` is "x" or "y": in y, the texts of truth values count as numbers. With `words`, values stay
+    as they are.
     """
-    table = np.full((1 if isinstance(x, Mapping) else len(x), len(positions)), missing)
+    shape = 1 if isinstance(x, Mapping) else len(x), len(positions)
+    table = np.full(shape, missing, dtype=object if words else np.float64)
     for j, key in enumerate(keys_of(x)):
-        if key in positions:
+        if key in positions and words:
+            table[:, positions[key]] = x[key] if isinstance(x, Mapping) else x[:, j].to_list()
+        elif key in positions:
             table[:, positions[key]] = _column(x, j, key, name)
         elif not leave_out:
             raise ValueError(

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from river import base as river_base
 from river import checks as all_river_checks
@@ -26,13 +27,17 @@ from river import (
 from river import drift as river_drift
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
+from sklearn.preprocessing import FunctionTransformer
 
 from estimators import (
     AdaptiveRandomForestClassifier,
     BinaryRelevance,
     HoeffdingTreeClassifier,
+    OnlineLogisticRegression,
     OnlineNeuralClassifier,
+    StreamPipeline,
     drift,
+    hash_categories,
 )
 from estimators.baselines import (
     LastLabelsClassifier,
@@ -707,6 +712,23 @@ def test_labels_and_classes_are_not_taken_for_each_other():
         as_river(LastLabelsClassifier()).learn_one({"a": 1.0}, "scan")
     with pytest.raises(TypeError, match=r"as_river takes a dictionary of labels\. Got \{'scan': True\} instead"):
         as_river_classifier(NearestRowClassifier()).learn_one({"a": 1.0}, {"scan": True})
+
+
+@pytest.mark.parametrize("library", [None, pd.DataFrame, pl.DataFrame])
+def test_a_pipeline_takes_words(library):
+    X, Y = [["tcp", 2.5], ["udp", "80"], ["tcp", 0]], [[1, 0], [0, 1], [1, 0]]
+    steps = [("hash", FunctionTransformer(hash_categories)), ("learn", OnlineLogisticRegression(1))]
+    model = as_river(StreamPipeline(steps), features=["proto", "port"])
+    if library is None:
+        for x, (red, blue) in zip(X, Y, strict=True):
+            model.learn_one(dict(zip(["proto", "port"], x, strict=True)), {"red": red, "blue": blue})
+    else:
+        X = [[word, str(number)] for word, number in X]  # a column has one type
+        features, labels = (pd.DataFrame(X, columns=["proto", "port"]), pd.DataFrame(Y, columns=["red", "blue"]))
+        model.learn_many(library(features.to_dict("list")), library(labels.to_dict("list")))
+    learnt = StreamPipeline(steps).partial_fit(X, Y).predict_proba([["udp", "80"]])[0].tolist()
+    proba = model.predict_proba_one({"port": "80", "proto": "udp"})
+    assert [proba[label][True] for label in ("red", "blue")] == learnt
 
 
 def test_absent_features_are_zeros():

@@ -12,10 +12,12 @@ from sklearn.utils import check_random_state, indexable
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, RandomStateLike, RowValues
 from estimators.contract.targets import make_target
+from estimators.contract.validation import check_row_values
 from metrics.validation import require_choice, require_integer
 
 Integers = npt.NDArray[np.int64]
 Table: TypeAlias = "sparse.csr_array[Any]"
+_MISSING = {"NoneType", "NAType", "MaskedConstant"}
 
 
 class MultilabelStratifiedKFold(KFold):
@@ -209,7 +211,7 @@ class PrequentialSplit(BaseCrossValidator):
         y : object
             Not read.
         groups : array-like of shape (n_samples,), optional
-            Group of each row.
+            Group of each row; none may be missing.
 
         Yields
         ------
@@ -218,8 +220,8 @@ class PrequentialSplit(BaseCrossValidator):
         """
         X, y, groups = indexable(X, y, groups)
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        unit = np.arange(n_rows) if groups is None else _by_first_row(np.asarray(groups))
-        n_units, n_blocks = len(np.unique(unit)), self.n_splits + self.gap + 1
+        unit = np.arange(n_rows) if groups is None else _by_first_row(groups, n_rows)
+        n_units, n_blocks = unit.max(initial=-1) + 1, self.n_splits + self.gap + 1
         if n_units < n_blocks:
             what = "rows" if groups is None else "groups"
             raise ValueError(
@@ -234,7 +236,12 @@ class PrequentialSplit(BaseCrossValidator):
             yield np.flatnonzero((block >= start) & (block < stop)), np.flatnonzero(block == tested)
 
 
-def _by_first_row(groups: Array) -> Integers:
+def _by_first_row(groups: Any, n_rows: int) -> Integers:
     """Return the number of the group of each row, counted in the order in which groups begin."""
-    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
-    return first.argsort().argsort()[inverse]
+    check_row_values("groups", groups, n_rows)
+    numbers: dict[Any, int] = {}
+    for row, group in enumerate(groups):
+        if type(group).__name__ in _MISSING or group != group:  # noqa: PLR0124 - true of NaN and NaT only
+            raise ValueError(f"groups must name the group of each row. Got {group} at row {row} instead.")
+        numbers.setdefault(group, len(numbers))
+    return np.array([numbers[group] for group in groups])

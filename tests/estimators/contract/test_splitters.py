@@ -144,6 +144,25 @@ def test_groups_are_kept_together():
     assert splits == [([0, 1, 2, 3, 4, 5, 6], [7, 8]), ([7, 8], [9])]
 
 
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (np.zeros((6, 2)), r"groups must have shape \(6,\), one value a row. Got \(6, 2\) instead."),
+        ([(day, "a") for day in range(6)], r"one value a row. Got \(6, 2\)"),
+        (pd.DataFrame({"day": range(6)}), r"one value a row. Got \(6, 1\)"),
+        (["a", "b", None, "c", "d", "e"], "groups must name the group of each row. Got None at row 2 instead."),
+        (np.array([np.nan, 1, 2, 3, 4, 5]), "Got nan at row 0"),
+        (pd.Series([1, 2, None, 3, 4, 5], dtype="Int64"), "Got <NA> at row 2"),
+        (np.ma.masked_equal(range(6), 3), "Got -- at row 3"),
+        (pl.Series(["a", None, "b", "c", "d", "e"]), "Got None at row 1"),
+        (pd.to_datetime(["2026-01-01", None] * 3), "Got NaT at row 1"),
+    ],
+)
+def test_groups_that_are_no_value_a_row_are_refused(groups, message):
+    with pytest.raises(ValueError, match=message):
+        list(PrequentialSplit(2).split(np.zeros((6, 1)), groups=groups))
+
+
 def test_wrong_options_and_tables_are_refused():
     X = np.zeros((3, 1))
     for call, message in [

@@ -1,6 +1,7 @@
 """Splitters with scikit-learn's interface for streams and for tables of labels, of which some may be unknown (NaN)."""
 
 from collections.abc import Iterator
+from heapq import heapify, heappop, heappush
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -82,14 +83,14 @@ class MultilabelStratifiedKFold(KFold):
         rows = np.arange(len(codes))
         if self.shuffle:
             check_random_state(self.random_state).shuffle(rows)
-        folds = _deal(_properties(codes[rows], self.order), self.n_splits)
+        folds = _deal(_properties(codes, self.order)[rows], self.n_splits)
         return (np.sort(rows[folds == fold]) for fold in range(self.n_splits))
 
 
 def _properties(codes: Array, order: int) -> Table:
     """Return what is dealt evenly, a column each: labels or pairs, and absences of labels with unknown cells."""
     known_in_part = (codes == UNKNOWN).any(axis=0)
-    present, absent = (sparse.csr_array(table, dtype=np.int64) for table in (codes == 1, (codes == 0) & known_in_part))
+    present, absent = (sparse.csr_array(table, dtype=np.int64) for table in (codes == 1, codes[:, known_in_part] == 0))
     return sparse.csr_array(sparse.hstack([_pairs(present) if order == 2 else present, absent]))
 
 
@@ -109,22 +110,27 @@ def _deal(properties: Table, n_folds: int) -> Integers:
     n_rows, n_properties = properties.shape
     capacity = np.full(n_folds, n_rows // n_folds) + (np.arange(n_folds) < n_rows % n_folds)
     by_property = properties.tocsc()
-    left = np.asarray(properties.sum(axis=0))
-    dealt = np.zeros((n_folds, n_properties), dtype=np.int64)
+    left = np.diff(by_property.indptr)
+    sizes, dealt = np.zeros(n_folds, dtype=np.int64), np.zeros((n_folds, n_properties), dtype=np.int64)
     folds = np.full(n_rows, -1)
-
-    def deal(rows: Array, dealt_before: Integers) -> None:
-        folds[rows] = _pick(dealt_before, np.bincount(folds[folds >= 0], minlength=n_folds), capacity, len(rows))
-
-    while left.any():
-        rarest = np.where(left > 0, left, n_rows + 1).argmin()
+    rarest_first = [*zip(left.tolist(), range(n_properties), strict=True)]
+    heapify(rarest_first)
+    while rarest_first:
+        n_left, rarest = heappop(rarest_first)
+        if n_left == 0 or n_left != left[rarest]:  # a later entry has the number that is left
+            continue
         rows = by_property.indices[by_property.indptr[rarest] : by_property.indptr[rarest + 1]]
         rows = rows[folds[rows] < 0]
-        deal(rows, dealt[:, rarest])
-        row, column = properties[rows].nonzero()
-        np.add.at(dealt, (folds[rows][row], column), 1)
-        np.subtract.at(left, column, 1)
-    deal(np.flatnonzero(folds < 0), np.zeros(n_folds, dtype=np.int64))
+        folds[rows] = _pick(dealt[:, rarest], sizes, capacity, len(rows))
+        sizes += np.bincount(folds[rows], minlength=n_folds)
+        n_columns = properties.indptr[rows + 1] - properties.indptr[rows]
+        columns = properties.indices[np.repeat(properties.indptr[rows], n_columns) + _places(n_columns)]
+        np.add.at(dealt, (np.repeat(folds[rows], n_columns), columns), 1)
+        np.subtract.at(left, columns, 1)
+        changed = np.unique(columns)
+        for entry in zip(left[changed].tolist(), changed.tolist(), strict=True):
+            heappush(rarest_first, entry)
+    folds[folds < 0] = _pick(np.zeros_like(sizes), sizes, capacity, n_rows - sizes.sum())
     return folds
 
 

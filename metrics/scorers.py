@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from metrics import average_precision, ba_macro, hamming_loss, label_counts, precision_at_k, rmse, roc_auc
 from metrics._typing import LabelMatrix
 from metrics.named import NAMED_METRICS, NamedMetric
-from metrics.validation import check_truth, positive_columns
+from metrics.validation import check_k, check_truth, positive_columns, require_integer
 
 try:
     from sklearn.metrics import make_scorer
@@ -77,7 +77,8 @@ def get_scorer(name: str, *, k: int | None = None) -> Any:
     Raises
     ------
     ValueError
-        If there is no such name, or `k` is missing or given in vain.
+        If there is no such name, or `k` is missing, given in vain, or less than 1. A scorer raises it if no row has `k`
+        labels that count, or if the probabilities are those of other values than 0 and 1.
 
     Notes
     -----
@@ -87,7 +88,8 @@ def get_scorer(name: str, *, k: int | None = None) -> Any:
     macro averages.
 
     Probabilities may also be a list with an array for each label, as those of `MultiOutputClassifier` and of forests of
-    scikit-learn, also where a label has been learnt with one value only.
+    scikit-learn, also where a label has been learnt with one value only. For a table of one label, predictions may be a
+    vector, and probabilities have a column for each of its values.
 
     Examples
     --------
@@ -101,7 +103,7 @@ def get_scorer(name: str, *, k: int | None = None) -> Any:
     >>> scores["test_f1"].tolist(), scores["test_best"].tolist()
     ([1.0, 1.0, 1.0], [1.0, 1.0, 1.0])
     """
-    if name not in _BY_NAME:
+    if not isinstance(name, str) or name not in _BY_NAME:
         near = get_close_matches(f"neg_{name}" if f"neg_{name}" in _BY_NAME else str(name), _BY_NAME, 1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
         raise ValueError(f"name must be among {', '.join(get_scorer_names())}. Got {name!r} instead{hint}")
@@ -109,7 +111,7 @@ def get_scorer(name: str, *, k: int | None = None) -> Any:
     if (k is None) == (metric.form == "best"):
         raise ValueError(f"k must be {'an integer' if k is None else 'None'} for {name!r}. Got {k!r} instead.")
     sign = -1 if metric.better == "lower" else 1
-    return _LabelScorer(_Score(metric), sign, {} if k is None else {"k": k}, _response(metric))
+    return _LabelScorer(_Score(metric), sign, {} if k is None else {"k": require_integer(k, "k", 1)}, _response(metric))
 
 
 def _response(metric: NamedMetric) -> str | tuple[str, ...]:
@@ -129,30 +131,46 @@ class _Score:
         return self.metric.name
 
     def __call__(
-        self, y_true: LabelMatrix, y_pred: LabelMatrix, *, k: int | None = None, label_mask: ArrayLike | None = None
+        self, y_true: LabelMatrix, y_pred: LabelMatrix, *, k: int = 1, label_mask: ArrayLike | None = None
     ) -> float:
         if self.metric.form == "counts":
             return float(self.metric.function(label_counts(y_true, y_pred, label_mask=label_mask)))
         if self.metric.form != "best":
             return float(self.metric.function(y_true, y_pred, label_mask=label_mask))
         truth, counted = check_truth(y_true, label_mask)
+        k = check_k(k, truth.shape[1])
         mask = None if counted is None else np.broadcast_to(counted.view(np.bool_), truth.shape)
         if mask is not None:
-            rows = np.count_nonzero(mask, axis=1) >= k
+            n_counted = np.count_nonzero(mask, axis=1)
+            rows = n_counted >= k
+            if not rows.any():
+                got = f"Got at most {n_counted.max()} in a row instead."
+                raise ValueError(f"y_true must hold a row with at least k = {k} labels that are known and count. {got}")
             truth, y_pred, mask = truth[rows], np.asarray(y_pred)[rows], mask[rows]
         return float(self.metric.function(truth, y_pred, k, label_mask=mask))
 
 
 # scikit-learn has no public name for the class
 class _LabelScorer(type(make_scorer(hamming_loss))):  # type: ignore[misc]
-    """A scorer of scikit-learn that also reads lists of probabilities of labels of which one value was learnt."""
+    """A scorer of scikit-learn that reads what multi-label classifiers return in any form, a column for each label."""
 
-    def _score(self, method_caller: Callable[..., Any], *rows: object, **metadata: object) -> float:
-        return float(super()._score(partial(_respond, method_caller), *rows, **metadata))
+    def _score(
+        self, method_caller: Callable[..., Any], estimator: Any, X: object, y_true: LabelMatrix, **metadata: object
+    ) -> float:
+        caller = partial(_respond, method_caller, np.shape(y_true)[1:] == (1,))
+        return float(super()._score(caller, estimator, X, y_true, **metadata))
 
 
-def _respond(method_caller: Callable[..., Any], estimator: Any, method: str, X: object, **options: object) -> Any:
-    classes = getattr(estimator, "classes_", None)
-    if method == "predict_proba" and isinstance(classes, list):
-        return positive_columns(estimator.predict_proba(X), classes)
-    return method_caller(estimator, method, X, **options)
+def _respond(
+    method_caller: Callable[..., Any], is_one_label: bool, estimator: Any, method: str, X: object, **options: object
+) -> Any:
+    """Return decisions or scores, a column for each label, where scikit-learn returns lists, vectors and classes."""
+    classes: Any = getattr(estimator, "classes_", None)
+    if method != "predict_proba" or not (isinstance(classes, list) or np.ndim(classes) == 1):
+        response = method_caller(estimator, method, X, **options)
+        return np.reshape(response, (-1, 1)) if is_one_label and np.ndim(response) == 1 else response
+    proba = estimator.predict_proba(X)
+    if isinstance(proba, list):
+        return positive_columns(proba, classes)
+    # classes of several labels in an array are the numbers of the labels
+    return positive_columns([proba], [classes]) if is_one_label and np.ndim(classes) == 1 else proba

@@ -110,6 +110,11 @@ def check_label_mask(label_mask: ArrayLike | None, shape: tuple[int, ...]) -> ND
 
 def positive_columns(proba: Sequence[Array], classes: Sequence[ArrayLike]) -> Array:
     """Return P(label is 1), a column a label, from scikit-learn's list: of each label, the values that occurred."""
+    for label, values in enumerate(classes):
+        if not set(learnt := np.asarray(values).tolist()) <= {0, 1}:
+            raise ValueError(
+                f"The classifier must have learnt labels of 0 and 1. Got {learnt} for label {label} instead."
+            )
     return np.column_stack(
         [part[:, np.asarray(values) == 1].sum(axis=1) for part, values in zip(proba, classes, strict=True)]
     )

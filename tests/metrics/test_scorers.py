@@ -13,8 +13,10 @@ import sklearn
 from sklearn import metrics as peers
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
-from sklearn.multioutput import MultiOutputClassifier
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from metrics.scorers import get_scorer, get_scorer_names
@@ -26,6 +28,7 @@ TRUTH = (X + RNG.normal(0, 0.2, X.shape) > 0.5).astype(int)
 # Each row has two known labels, and two that count at least.
 KNOWN = RNG.permuted(np.tile([True, True, True, False], (80, 1)), axis=1)
 Y = np.where(KNOWN, TRUTH, np.nan)
+OF_ONE_COLUMN = pytest.mark.filterwarnings("ignore:A column-vector y was passed")
 ROOT = Path(__file__).parents[2]
 
 
@@ -102,6 +105,41 @@ def test_probabilities_in_a_list_are_read_where_a_label_has_one_value(model: Any
     assert scorer_of("lrap")(model, X, labels) == pytest.approx(wanted)
 
 
+@pytest.mark.parametrize("model", [ClassifierChain(GaussianNB()), OneVsRestClassifier(GaussianNB())])
+def test_probabilities_in_an_array_are_read_as_they_are(model: Any) -> None:
+    for n_labels in (2, 3):
+        labels = TRUTH[:, :n_labels]
+        wanted = peers.roc_auc_score(labels, model.fit(X, labels).predict_proba(X))
+        assert scorer_of("roc_auc_macro")(model, X, labels) == pytest.approx(wanted)
+
+
+@OF_ONE_COLUMN
+def test_a_table_of_one_label_is_scored_where_predictions_are_a_vector() -> None:
+    def check(model: Any) -> None:
+        truth = TRUTH[:, :1]
+        found = {
+            name: scorer_of(name)(clone(model).fit(X, truth), X, Y[:, :1]) for name in ("f1_micro", "roc_auc_macro")
+        }
+        known = KNOWN[:, 0]
+        model = clone(model).fit(X, truth[:, 0])
+        scores = model.predict_proba(X)[:, 1] if hasattr(model, "predict_proba") else model.decision_function(X)
+        assert found["f1_micro"] == pytest.approx(peers.f1_score(truth[known], model.predict(X)[known]))
+        assert found["roc_auc_macro"] == pytest.approx(peers.roc_auc_score(truth[known], scores[known]))
+
+    check_all([RandomForestClassifier(5, random_state=0), GaussianNB(), RidgeClassifier()], check)
+    only_absent = RandomForestClassifier(5).fit(X, np.zeros((80, 1)))
+    assert scorer_of("neg_rmse")(only_absent, X, np.ones((80, 1))) == -1
+
+
+@OF_ONE_COLUMN
+@pytest.mark.parametrize("n_labels", [1, 2])
+def test_probabilities_of_other_values_than_0_and_1_are_refused(n_labels: int) -> None:
+    words = np.where(TRUTH[:, :n_labels], "yes", "no")
+    for model in (MultiOutputClassifier(GaussianNB()), RandomForestClassifier(5)):
+        with pytest.raises(ValueError, match=r"labels of 0 and 1. Got \['no', 'yes'\] for label 0 instead."):
+            scorer_of("roc_auc_macro")(model.fit(X, words), X, TRUTH[:, :n_labels])
+
+
 def test_searches_and_cross_validation_take_them_and_route_masks() -> None:
     scoring = {"f1": get_scorer("f1_macro"), "loss": get_scorer("neg_hamming_loss")}
     plain = cross_validate(Given(), X, Y, cv=KFold(4), scoring=scoring, error_score="raise")
@@ -131,12 +169,23 @@ def test_a_pickled_scorer_is_the_same() -> None:
         ({"name": "hamming_loss"}, r"name must be among average_precision_macro, .* did you mean 'neg_hamming_loss'\?"),
         ({"name": "f1_makro"}, r"did you mean 'f1_macro'\?"),
         ({"name": "lrap", "k": 2}, "k must be None for 'lrap'. Got 2 instead."),
+        ({"name": ["f1_macro"]}, r"name must be among .* Got \['f1_macro'\] instead"),
+        ({"name": "precision_at_k", "k": "1"}, "k must be an integer of at least 1. Got '1' instead."),
         ({"name": "ndcg_at_k"}, "k must be an integer for 'ndcg_at_k'. Got None instead."),
     ],
 )
 def test_wrong_names_and_options_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         get_scorer(**arguments)
+
+
+def test_a_k_that_no_row_has_labels_for_is_refused() -> None:
+    for k, message in [
+        (5, "k must be an integer from 1 to n_labels = 4. Got 5 instead."),
+        (4, "a row with at least k = 4 labels that are known and count. Got at most 3 in a row instead."),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            get_scorer("precision_at_k", k=k)(GIVEN, X, Y)
 
 
 def test_without_scikit_learn_one_line_says_what_to_install() -> None:

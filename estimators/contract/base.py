@@ -131,10 +131,10 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
             and a row whose labels are all unknown changes nothing.
         classes : int, list of str, list of ndarray, or ndarray, optional
             Read at the first call, which fixes the width. For labels: their number, their names, or scikit-learn's list
-            of arrays. For one class a row: the values. None: those of the first Y. A learner made with
-            ``on_new_labels="grow"`` reads it at every call: the names of the columns of this Y, in any order; a name
-            that it has not seen before is a new label, and labels without a column are unknown. Without names, columns
-            to the right of those of earlier calls are new labels.
+            of arrays; the values of cells, 0 and 1, announce nothing. For one class a row: the values. None: those of
+            the first Y. A learner made with ``on_new_labels="grow"`` reads it at every call: the names of the columns
+            of this Y, in any order; a name that it has not seen before is a new label, and labels without a column are
+            unknown. Without names, columns to the right of those of earlier calls are new labels.
         label_mask : bool ndarray of shape (n_labels,) or (n_samples, n_labels), optional
             Labels that count, for learners with ``uses_task``; other learners learn the zeros outside it.
         sample_weight : array-like of shape (n_samples,), optional

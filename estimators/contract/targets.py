@@ -187,18 +187,17 @@ def _label_target(width: int, classes: Classes) -> LabelTarget:
         if any(not set(np.asarray(entry).tolist()) <= {0, 1} for entry in announced):
             raise ValueError(f"classes must hold 0 and 1 only for every label. Got {_short(announced)} instead.")
         return LabelTarget(len(announced), announced=True)
-    _require_names(announced, width)
-    return LabelTarget(len(announced), announced=True, names=announced)
+    return _named_labels(announced, width)
 
 
-def _require_names(announced: list[Any], width: int) -> None:
-    if width > 2 and announced == [0, 1]:
-        raise ValueError(
-            f"classes must name the labels, or be their number, such as {width}: values of labels are always 0 and 1. "
-            f"Got {_short(announced)} for {width} labels instead."
-        )
-    if len(set(announced)) != len(announced):
+def _named_labels(announced: list[Any], width: int) -> LabelTarget:
+    known = [value for value in announced if value == value]  # noqa: PLR0124 - all but NaN
+    if set(known) <= {0, 1} and (len(known) < len(announced) or width > len(known) == 2):
+        # the values of cells, which scikit-learn's learning_curve announces
+        return LabelTarget(width)
+    if len(set(known)) != len(announced):
         raise ValueError(f"classes must name every label once. Got {_short(announced)} instead.")
+    return LabelTarget(len(announced), announced=True, names=announced)
 
 
 def as_codes(Y: Any) -> npt.NDArray[np.uint8]:

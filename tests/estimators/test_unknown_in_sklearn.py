@@ -7,6 +7,8 @@ import pytest
 import sklearn
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.ensemble import BaggingClassifier, VotingClassifier
+from sklearn.feature_selection import RFE, RFECV, SelectFromModel, SelectKBest
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import accuracy_score, f1_score, hamming_loss
 from sklearn.model_selection import (
@@ -16,11 +18,12 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
     cross_val_score,
     cross_validate,
+    learning_curve,
     train_test_split,
 )
 from sklearn.multioutput import MultiOutputClassifier
 
-from estimators import OnlineNeuralClassifier, PragmaForestClassifier, PragmaThreshold
+from estimators import OnlineLogisticRegression, OnlineNeuralClassifier, PragmaForestClassifier, PragmaThreshold
 from tests.loops import check_all
 
 NETWORK = OnlineNeuralClassifier(learning_rate=0.1, random_state=0)
@@ -53,6 +56,11 @@ def test_it_refuses_unknown_labels(data):
             lambda X, Y: f1_score(Y, np.nan_to_num(Y), average="macro"),
             lambda X, Y: hamming_loss(Y, np.nan_to_num(Y)),
             lambda X, Y: MultiOutputClassifier(SGDClassifier()).fit(X, Y),
+            lambda X, Y: BaggingClassifier(NETWORK).fit(X, Y),
+            lambda X, Y: VotingClassifier([("network", NETWORK)]).fit(X, Y),
+            lambda X, Y: RFE(OnlineLogisticRegression()).fit(X, Y),
+            lambda X, Y: RFECV(OnlineLogisticRegression(), cv=KFold(3)).fit(X, Y),
+            lambda X, Y: SelectKBest(k=1).fit(X, Y),
         ],
         check,
     )
@@ -119,6 +127,14 @@ def test_splitters_that_do_not_look_at_labels_and_scorers_of_known_labels_work(d
     assert len(train_test_split(X, Y)) == 4
     assert cross_val_score(NETWORK, X, Y, cv=KFold(3), scoring=known_accuracy).min() > 0.6
     assert cross_val_score(NETWORK, X, Y, cv=KFold(3), error_score="raise", n_jobs=2).min() > 0.3
+    assert SelectFromModel(OnlineLogisticRegression()).fit(X, Y).transform(X).shape[1] < 3
+    for n_labels in (1, 2, 3):
+        options = {"cv": KFold(3), "train_sizes": [40, 80, 120], "error_score": "raise"}
+        plain, at_once = (
+            learning_curve(NETWORK, X, Y[:, :n_labels], exploit_incremental_learning=incremental, **options)
+            for incremental in (False, True)
+        )
+        np.testing.assert_array_equal(at_once[2], plain[2])
     assert len(cross_val_score(NETWORK, X, Y, cv=TimeSeriesSplit(3), scoring=known_accuracy)) == 3
     search = GridSearchCV(NETWORK, {"learning_rate": [0.1, 1e-6]}, cv=KFold(3), scoring=known_accuracy).fit(X, Y)
     assert search.best_params_ == {"learning_rate": 0.1}

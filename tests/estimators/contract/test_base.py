@@ -342,5 +342,8 @@ def test_memory_is_told_in_bytes(data):
 
 def test_the_values_of_labels_are_no_announcement(data):
     X, Y = data
-    with pytest.raises(ValueError, match=r"classes must name the labels, or be their number, such as 3: values of la"):
-        OnlineNeuralClassifier().partial_fit(X, Y[:, :3], classes=[0, 1])
+    for classes in ([0, 1], np.array([0, 1, np.nan])):
+        learner = OnlineNeuralClassifier().partial_fit(X, Y[:, :3], classes=classes)
+        assert learner.partial_fit(X, Y[:, :3], classes=classes).n_labels_ == 3
+    with pytest.raises(ValueError, match=r"classes must name every label once. Got \['rain', nan\]"):
+        OnlineNeuralClassifier().partial_fit(X, Y[:, :3], classes=["rain", np.nan])

@@ -1,6 +1,7 @@
 """A pipeline is the loop over rows: predict as was learnt before, teach the transformers, teach the classifier."""
 
 import pickle
+import time
 
 import numpy as np
 import pandas as pd
@@ -278,6 +279,56 @@ def test_columns_of_frames_keep_their_names_and_order():
         pipeline.predict(WORDS[["size", "colour", "n"]])
     with pytest.raises(ValueError, match="0 sample"):
         pipeline.predict(WORDS[:0])
+
+
+def as_given(table, library):
+    return (
+        table if library is None else library.DataFrame(table, **{"columns" if library is pd else "schema": [*"abcd"]})
+    )
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+@pytest.mark.parametrize("first", [StandardScaler(), Normalizer()])
+def test_a_frame_of_numbers_is_learnt_as_an_array_and_names_stay_checked(library, first):
+    for table in (X, X.astype(np.float32), (X * 10).astype(int)):
+        array, framed, in_rows = (
+            StreamPipeline([("first", clone(first)), ("scale", StandardScaler()), ("learn", NearestRowClassifier())])
+            for _ in range(3)
+        )
+        expected = array.partial_fit(table[:20], Y[:20]).predict_then_fit(table[20:], Y[20:])[1]
+        frame = as_given(table, library)
+        framed.partial_fit(frame[:20], Y[:20])
+        np.testing.assert_array_equal(framed.predict_then_fit(frame[20:], Y[20:])[1], expected)
+        for i in range(60):
+            in_rows.partial_fit(frame[i : i + 1], Y[i : i + 1])
+        for pipeline in (framed, in_rows):
+            np.testing.assert_array_equal(pipeline.predict_proba(frame), array.predict_proba(table))
+            assert [*pipeline[:-1].get_feature_names_out()] == [*pipeline[0].feature_names_in_] == [*"abcd"]
+            with pytest.raises(ValueError, match="feature names should match"):
+                pipeline.partial_fit(frame[["b", "a", "c", "d"]], Y)
+
+
+def test_a_frame_of_numbers_costs_little_more_than_an_array():
+    table = np.tile(X, (8, 1))
+
+    def seconds(given):
+        start = time.process_time()
+        scaled(NearestRowClassifier()).partial_fit(given, np.tile(Y, (8, 1)))
+        return time.process_time() - start
+
+    framed, array = (min(seconds(given) for _ in range(3)) for given in (as_given(table, pd), table))
+    assert framed < 1.6 * array
+
+
+def test_an_error_leaves_the_names_of_columns_where_they_were():
+    frame = as_given(X, pd)
+    pipeline = scaled(NearestRowClassifier()).fit(frame, Y)
+    before = pickle.dumps(pipeline)
+    frame = frame.replace(X[-1, 1], np.nan)
+    for learn in (pipeline.partial_fit, pipeline.predict_then_fit):
+        with pytest.raises(ValueError, match="X must be finite"):
+            learn(frame, Y)
+        assert pickle.dumps(pipeline) == before
 
 
 def test_missing_values_are_for_the_steps_to_fill():

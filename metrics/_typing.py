@@ -11,7 +11,7 @@ Floats: TypeAlias = NDArray[np.float64]
 # a float, or an array of floats: that depends on values of arguments, so that type checkers accept both
 Score: TypeAlias = Any
 # a table of 0 and 1 as users pass it, and as the functions read it
-LabelMatrix: TypeAlias = "ArrayLike | sparse.csr_array[Any] | sparse.csr_matrix[Any]"
-Indicator: TypeAlias = "Array | sparse.csr_array[Any]"
+LabelMatrix: TypeAlias = ArrayLike | sparse.csr_array | sparse.csr_matrix
+Indicator: TypeAlias = Array | sparse.csr_array
 # which of the labels that tie are among the best
 Ties: TypeAlias = Literal["expected", "order"]

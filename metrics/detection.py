@@ -112,7 +112,7 @@ def detection_scores(
 
 def match_alarms(
     drifts: "ArrayLike", alarms: "ArrayLike", *, n_samples: int, max_delay: int, max_early: int = 0
-) -> NDArray[np.int64]:
+) -> "NDArray[np.int64]":
     """Find the drift that each alarm is in time for: its index, or -1 for a false alarm.
 
     Parameters and errors are those of `detection_scores`.

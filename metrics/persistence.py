@@ -31,7 +31,7 @@ class LabelPersistence(NamedTuple):
 
     subset_accuracy: float
     mean_kappa: float
-    kappa: Floats
+    kappa: np.ndarray
 
 
 class _Block(NamedTuple):
@@ -44,7 +44,7 @@ class _Block(NamedTuple):
     repeated: NDArray[np.bool_]
 
 
-def no_change_predictions(y_true: "LabelMatrix", *, label_mask: "ArrayLike | None" = None) -> NDArray[np.uint8]:
+def no_change_predictions(y_true: "LabelMatrix", *, label_mask: "ArrayLike | None" = None) -> "NDArray[np.uint8]":
     """Predict that each label keeps the last value it had in the rows before.
 
     Parameters

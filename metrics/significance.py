@@ -29,7 +29,7 @@ class FriedmanResult(NamedTuple):
     p_value: float
 
 
-def average_ranks(scores: "ArrayLike", *, higher_is_better: bool = True) -> Floats:
+def average_ranks(scores: "ArrayLike", *, higher_is_better: bool = True) -> "Floats":
     """Mean rank of each method over data sets, 1 for the best; lower is better.
 
     Parameters
@@ -114,7 +114,7 @@ def friedman(scores: "ArrayLike") -> FriedmanResult:
     return FriedmanResult(float(result.statistic), float(result.pvalue))
 
 
-def nemenyi(scores: "ArrayLike") -> Floats:
+def nemenyi(scores: "ArrayLike") -> "Floats":
     """Nemenyi post-hoc test of every pair of methods, after a Friedman test.
 
     Parameters

@@ -90,7 +90,7 @@ def _check_scores(R: ArrayLike) -> Floats:
 
 
 def _check_order(order: ArrayLike) -> NDArray[np.integer | np.bool_]:
-    present = np.asarray(order)
+    present = as_numbers(order)
     valid = (present.ndim == 1 and present.dtype.kind in "iu") or (present.ndim == 2 and present.dtype.kind == "b")
     if not valid or present.size == 0:
         raise ValueError(
@@ -134,7 +134,7 @@ def mean_over_tasks(values: Floats) -> float:
 
 def check_reference_scores(reference_scores: ArrayLike | None, history: History, tasks: NDArray[np.intp]) -> Floats:
     """Return the reference scores of `tasks`; those of other tasks may be missing."""
-    scores = np.asarray(reference_scores)
+    scores = as_numbers(reference_scores)
     n_tasks = history.R.shape[1]
     if scores.dtype.kind not in "iuf" or scores.shape != (n_tasks,):
         raise ValueError(

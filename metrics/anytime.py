@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from metrics._means import divide
 from metrics._typing import Floats
+from metrics.validation import check_numbers
 
 
 def running_mean(values: ArrayLike, *, sum_before: float = 0.0, n_before: int = 0) -> Floats:
@@ -97,7 +98,7 @@ def anytime_score(readings: ArrayLike) -> float:
 
 
 def _check_values(values: ArrayLike, name: str) -> Floats:
-    array = np.asarray(values, dtype=np.float64)
+    array = check_numbers(values, name).astype(np.float64)
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, one number per row. Got shape {array.shape} instead.")
     if np.isinf(array).any():

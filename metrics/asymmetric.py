@@ -13,7 +13,7 @@ from scipy import sparse
 from metrics._means import divide
 from metrics._typing import Array, Floats, LabelMatrix
 from metrics.counts import label_counts
-from metrics.validation import check_finite, check_number
+from metrics.validation import check_classes, check_finite, check_number
 
 T = TypeVar("T")
 
@@ -150,7 +150,7 @@ def _rates(
     else:
         if label_mask is not None:
             raise ValueError("label_mask must be None for a 1-D target. Got a mask instead.")
-        classes, hits, n_true, n_pred = _class_counts(np.asarray(y_true), np.asarray(y_pred))
+        classes, hits, n_true, n_pred = _class_counts(check_classes(y_true, "y_true"), check_classes(y_pred, "y_pred"))
     return classes, divide(hits, n_true), divide(hits, n_pred, zero_division=0.0)
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.validation import check_number
+from metrics.validation import check_number, check_numbers
 
 
 class BayesianComparison(NamedTuple):
@@ -73,7 +73,7 @@ def bayesian_signed_rank(
     rope = check_number(rope, "rope", low=0.0)
     if n_draws < 1:
         raise ValueError(f"n_draws must be at least 1. Got {n_draws!r} instead.")
-    one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    one, two = (check_numbers(*side).astype(np.float64) for side in ((first, "first"), (second, "second")))
     if one.ndim != 1 or one.shape != two.shape or not one.size:
         raise ValueError(
             f"first and second must be 1-D, of one length. Got shapes {one.shape} and {two.shape} instead."

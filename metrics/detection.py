@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.validation import require_integer
+from metrics.validation import as_numbers, require_integer
 
 Rows: TypeAlias = NDArray[np.int64]
 
@@ -156,7 +156,7 @@ def _share(part: int, whole: int, without: float = float("nan")) -> float:
 
 def _check_drifts(drifts: ArrayLike, n_samples: int) -> Rows:
     """Return first and last rows (n_drifts, 2)."""
-    array = np.asarray(drifts)
+    array = as_numbers(drifts)
     spans = np.column_stack([array, array]) if array.ndim == 1 else array
     if spans.ndim != 2 or spans.shape[1] != 2:
         raise ValueError(f"drifts must have shape (n_drifts,) or (n_drifts, 2). Got {array.shape} instead.")
@@ -165,7 +165,7 @@ def _check_drifts(drifts: ArrayLike, n_samples: int) -> Rows:
 
 
 def _check_rows(rows: ArrayLike, name: str, n_samples: int) -> Rows:
-    array = np.asarray(rows)
+    array = as_numbers(rows)
     if array.ndim != 1 or (len(array) and array.dtype.kind not in "iu"):
         raise ValueError(f"{name} must be whole numbers, in one dimension. Got {array.dtype} of {array.shape} instead.")
     outside = (array < 0) | (array > n_samples)

@@ -11,7 +11,15 @@ from scipy import sparse
 from metrics._blocks import read_indicator, read_mask, read_scores, row_blocks
 from metrics._means import nan_mean
 from metrics._typing import Floats, Indicator, LabelMatrix
-from metrics.validation import check_probabilities, check_same_shape, check_scores, check_truth, require_choice
+from metrics.validation import (
+    as_numbers,
+    check_classes,
+    check_probabilities,
+    check_same_shape,
+    check_scores,
+    check_truth,
+    require_choice,
+)
 
 ConstantLabels: TypeAlias = Literal["raise", "skip"]
 
@@ -122,7 +130,7 @@ def nce_by_environment(
     """
     require_choice(constant_labels, "constant_labels", ("raise", "skip"))
     truth, prob, mask = _check_table(y_true, y_prob, label_mask, eps)
-    rows_of = np.asarray(environment)
+    rows_of = check_classes(environment, "environment")
     if rows_of.shape != (len(prob),):
         raise ValueError(f"environment must have shape ({len(prob)},), one per row. Got shape {rows_of.shape} instead.")
     names, codes = np.unique(rows_of, return_inverse=True)
@@ -200,7 +208,7 @@ def _check_table(
     if not sparse.issparse(y_true) and np.ndim(y_true) == 1:
         if np.ndim(y_prob) != 1 or label_mask is not None:
             raise ValueError("y_prob must be 1-D and label_mask None where y_true is 1-D. Got 2-D arrays instead.")
-        y_true, y_prob = np.asarray(y_true)[:, None], np.asarray(y_prob)[:, None]
+        y_true, y_prob = as_numbers(y_true)[:, None], as_numbers(y_prob)[:, None]
     truth, mask = check_truth(y_true, label_mask)
     prob = check_scores(y_prob, "y_prob")
     check_same_shape(truth, prob, "y_prob")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics._typing import Floats
-from metrics.validation import check_number
+from metrics.validation import check_number, check_numbers
 
 
 class LearningSpeed(NamedTuple):
@@ -164,7 +164,8 @@ def _first_reaching(seen: Floats, curve: Floats, level: float) -> float:
 
 
 def _check_curve(instances: ArrayLike, scores: ArrayLike) -> tuple[Floats, Floats]:
-    seen, curve = np.asarray(instances, dtype=np.float64), np.asarray(scores, dtype=np.float64)
+    tables = check_numbers(instances, "instances"), check_numbers(scores, "scores")
+    seen, curve = (table.astype(np.float64) for table in tables)
     if seen.ndim != 1 or not seen.size or not np.isfinite(seen).all() or not (np.diff(seen) > 0).all():
         raise ValueError(f"instances must be 1-D, not empty and increasing. Got {instances!r} instead.")
     if curve.ndim not in (1, 2) or not curve.size or curve.shape[-1] != seen.size:

@@ -32,18 +32,18 @@ def check_truth(y_true: LabelMatrix, label_mask: ArrayLike | None) -> tuple[Indi
     return truth, counted.view(np.uint8)
 
 
-def as_numbers(values: ArrayLike) -> Array:
+def as_numbers(values: ArrayLike | None) -> Array:
     """Return an array with NaN for missing values: masked ones, None, and NA of frames of any library.
 
     An array of objects that are not all numbers is returned as it is.
     """
-    if isinstance(values, np.ma.MaskedArray):
-        hidden = np.ma.getmaskarray(values)
-        return np.where(hidden, np.nan, values.data) if hidden.any() else np.asarray(values.data)
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        data = values.data if values.dtype.kind in "biuf" else values.data.astype(object)
+        values = np.where(np.ma.getmaskarray(values), np.nan, data)
     if _is_nullable(values):  # pandas reads its own types fastest
         return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))  # type: ignore[union-attr]
     array = np.asarray(values)
-    if array.dtype != np.object_:
+    if array.dtype != np.object_ or not array.ndim:
         return array
     numbers = np.frompyfunc(_number, 1, 1)(array)
     return array if any(number is None for number in numbers.flat) else np.asarray(numbers, dtype=np.float64)
@@ -64,11 +64,26 @@ def _number(cell: object) -> float | None:
     return float(cell) if isinstance(cell, bool | int | float | np.bool_ | np.number) else None
 
 
-def check_table(table: ArrayLike, name: str) -> Array:
-    """Return a non-empty 2-D array of numbers or booleans."""
-    array = as_numbers(table)
+def check_numbers(values: ArrayLike, name: str) -> Array:
+    """Return an array of numbers or booleans, with NaN for missing ones."""
+    array = as_numbers(values)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold numbers or booleans. Got dtype {array.dtype} instead.")
+    return array
+
+
+def check_classes(classes: LabelMatrix, name: str) -> Array:
+    """Return classes or groups of rows, numbers or words, none of them masked or None."""
+    array = as_numbers(classes)  # type: ignore[arg-type]  # the caller has seen that they are 1-D
+    missing = (np.isnan(_number(cell) or 0) for cell in array.flat)
+    if np.ma.is_masked(classes) or (array.dtype == np.object_ and any(missing)):
+        raise ValueError(f"{name} must be known in every row. Got missing values instead.")
+    return array
+
+
+def check_table(table: ArrayLike, name: str) -> Array:
+    """Return a non-empty 2-D array of numbers or booleans."""
+    array = check_numbers(table, name)
     if array.ndim != 2:
         raise ValueError(f"{name} must be 2-D, of shape (n_samples, n_labels). Got shape {array.shape} instead.")
     if array.size == 0:
@@ -151,10 +166,11 @@ def check_zero_division(value: float) -> float:
 
 def check_number(value: float, name: str, *, low: float = -np.inf, high: float = np.inf) -> float:
     """Return a finite number of the closed interval from `low` to `high`."""
-    number = np.asarray(value)
-    if number.ndim or number.dtype.kind not in "biuf" or not np.isfinite(number) or not low <= number <= high:
+    array = as_numbers(value)
+    number = float(array) if not array.ndim and array.dtype.kind in "biuf" else float("nan")
+    if not np.isfinite(number) or not low <= number <= high:
         raise ValueError(f"{name} must be a finite number in [{low:g}, {high:g}]. Got {value!r} instead.")
-    return float(number)
+    return number
 
 
 def check_binary_values(values: Array, name: str, first_row: int = 0) -> None:

@@ -160,6 +160,61 @@ def test_a_masked_score_of_R_is_not_measured() -> None:
         metrics.fwt(R)
 
 
+GAP = np.ma.masked_array([1, 2, 3, 4], mask=[False, True, False, False])
+MATRIX = np.ma.masked_array([[0.5, 0.5], [0.9, 0.6], [0.7, 0.8]])
+
+
+@pytest.mark.parametrize("hidden", [GAP, [1, None, 3, 4], pd.Series([1, None, 3, 4], dtype="Int64")])
+def test_missing_readings_are_not_defined(hidden: Any) -> None:
+    seen = [10, 20, 30, 40]
+    assert metrics.anytime_score(hidden) == pytest.approx(8 / 3)
+    np.testing.assert_allclose(metrics.running_mean(hidden), [1, 1, 2, 8 / 3])
+    assert metrics.area_under_curve(seen, hidden) == metrics.area_under_curve(seen, [1, 2, 3, 4])
+    assert metrics.learning_speed(seen, hidden, 2).instances == 30
+    assert metrics.transition_time(seen, hidden, 20) == 10
+
+
+@pytest.mark.parametrize("hidden", [np.ma.masked_array([0.7, 0.9], mask=[True, False]), [None, 0.9]])
+def test_missing_reference_scores_are_needed_or_left_out(hidden: Any) -> None:
+    assert metrics.fwt(MATRIX, reference_scores=hidden) == pytest.approx(-0.1)
+    with pytest.raises(ValueError, match=r"reference_scores must be finite .* Got nan for task 0"):
+        metrics.intransigence(MATRIX, reference_scores=hidden, when="mean")
+    assert metrics.intransigence(MATRIX, reference_scores=hidden, when="mean", undefined="skip") == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: metrics.acc(MATRIX, np.ma.masked_array([0, 1], [True, False])), "^order must be .* Got dtype float64"),
+        (lambda: metrics.learning_speed(GAP, [1, 2, 3, 4], 2), "^instances must be 1-D, not empty and increasing"),
+        (lambda: metrics.bayesian_signed_rank(GAP, [0.5] * 4), "^first and second must be finite"),
+        (lambda: metrics.detection_scores(GAP, [], n_samples=9, max_delay=1), "^drifts must be whole numbers"),
+        (lambda: metrics.detection_scores([], GAP, n_samples=9, max_delay=1), "^alarms must be whole numbers"),
+        (lambda: metrics.frug(np.ma.masked, 1), "^acc must be a finite number"),
+        (lambda: metrics.pragma(GAP, [1, 2, 3, 4]), "^y_true must be known in every row. Got missing values"),
+        (lambda: metrics.pragma(["a", "b"], ["a", None]), "^y_pred must be known in every row. Got missing values"),
+        (
+            lambda: metrics.nce_by_environment([1, 0] * 2, [0.5] * 4, np.ma.masked_array([*"aabb"], [1, 0, 0, 0])),
+            "^environment must be known in every row. Got missing values",
+        ),
+        (lambda: metrics.nce([1, 0], np.ma.masked_array([0.5, 0.5], [1, 0])), "^y_prob must hold finite numbers"),
+    ],
+)
+def test_missing_values_are_errors_elsewhere(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("value", [None, {}, pd.NA, (row for row in [[1]])])
+def test_what_is_no_table_is_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"^y_true must hold numbers or booleans. Got dtype object instead"):
+        metrics.f1(value, Y)
+    with pytest.raises(ValueError, match=r"^y_score must hold numbers or booleans. Got dtype object instead"):
+        metrics.lrap(Y, value)
+    with pytest.raises(ValueError, match=r"^R must be .* Got dtype object and shape \(\)"):
+        metrics.acc(value)
+
+
 def test_predicted_labels_must_be_0_or_1() -> None:
     def check(case: tuple[str, float]) -> None:
         name, value = case
@@ -396,6 +451,10 @@ def test_an_integer_must_be_one(value: Any) -> None:
 def test_what_takes_several_lines_is_shown_in_one() -> None:
     with pytest.raises(ValueError, match=r"Got array\(\[\[0., 0.\], \[0., 0.\]\]\) instead"):
         require_integer(np.zeros((2, 2)), "n", 1)
+
+
+def test_numbers_of_single_precision_are_numbers() -> None:
+    assert metrics.fbeta(Y, Y, np.float32(0.5)) == 1
 
 
 def test_the_ends_of_an_interval_are_in_it() -> None:

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics._ranks import ScoredRows, sink_masked, truth_of_best, values_of_rows
-from metrics._typing import Array, Floats, LabelMatrix, Ties
+from metrics._typing import Floats, LabelMatrix, Ties
 from metrics.at_k import require_places
-from metrics.validation import check_number, require_integer
+from metrics.validation import check_number, check_numbers, require_integer
+
+_LEAST = 1e-100  # the sum of many numbers 1 / p has to be finite
 
 
 def label_propensities(label_counts: ArrayLike, n_samples: int, *, a: float = 0.55, b: float = 1.5) -> Floats:
@@ -35,12 +37,13 @@ def label_propensities(label_counts: ArrayLike, n_samples: int, *, a: float = 0.
     Returns
     -------
     ndarray of shape (n_labels,)
-        In (0, 1), rising with the count.
+        In (0, 1], rising with the count.
 
     Raises
     ------
     ValueError
-        If a count is not between 0 and n_samples, or an option is out of range.
+        If a count is not between 0 and n_samples, an option is out of range, or a propensity is less than 1e-100: that
+        of a label that never occurs is 0 with b = 0.
 
     Notes
     -----
@@ -57,13 +60,14 @@ def label_propensities(label_counts: ArrayLike, n_samples: int, *, a: float = 0.
     array([0.109, 0.22 , 0.767])
     """
     n_rows = require_integer(n_samples, "n_samples", 3)  # the logarithm of fewer is less than 1
-    counts = np.asarray(label_counts)
-    if counts.ndim != 1 or counts.dtype.kind not in "iuf" or not ((counts >= 0) & (counts <= n_rows)).all():
-        raise ValueError(f"label_counts must be one number per label from 0 to {n_rows}. Got {label_counts!r} instead.")
+    counts = _one_per_label(label_counts, "label_counts", 0, n_rows)
     a, b = check_number(a, "a", low=0.0), check_number(b, "b", low=0.0)
-    rarity = (np.log(n_rows) - 1) * (b + 1) ** a
-    with np.errstate(divide="ignore"):  # a label that never occurs, and b = 0
-        propensities: Floats = 1 / (1 + rarity * (counts + b) ** -a)
+    with np.errstate(divide="ignore", over="ignore"):
+        propensities: Floats = 1 / (1 + (np.log(n_rows) - 1) * ((b + 1) / (counts + b)) ** a)
+    rare = np.flatnonzero(propensities < _LEAST)
+    if len(rare):
+        got = f"{propensities[rare[0]]} for label {rare[0]}, which has {counts[rare[0]]:g} rows,"
+        raise ValueError(f"propensities must be at least {_LEAST}: raise b or lower a. Got {got} instead.")
     return propensities
 
 
@@ -88,7 +92,7 @@ def psprecision_at_k(
     k : int
         From 1 to the number of labels that count in a row.
     propensities : array-like of shape (n_labels,)
-        Probability that a relevant label is observed, in (0, 1]: see `label_propensities`.
+        Probability that a relevant label is observed, from 1e-100 to 1: see `label_propensities`.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
     normalize : bool, default=True
@@ -105,7 +109,7 @@ def psprecision_at_k(
     ------
     ValueError
         If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, k is out of range,
-        a propensity is not in (0, 1], or an option is unknown.
+        a propensity is not between 1e-100 and 1, or an option is unknown.
 
     Notes
     -----
@@ -153,7 +157,7 @@ def psndcg_at_k(
     k : int
         From 1 to the number of labels that count in a row.
     propensities : array-like of shape (n_labels,)
-        Probability that a relevant label is observed, in (0, 1]: see `label_propensities`.
+        Probability that a relevant label is observed, from 1e-100 to 1: see `label_propensities`.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
     normalize : bool, default=True
@@ -170,7 +174,7 @@ def psndcg_at_k(
     ------
     ValueError
         If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, k is out of range,
-        a propensity is not in (0, 1], or an option is unknown.
+        a propensity is not between 1e-100 and 1, or an option is unknown.
 
     Notes
     -----
@@ -205,7 +209,7 @@ def _gains(
 
     def reached_and_best(rows: ScoredRows) -> Floats:
         require_places(rows, k)
-        gains = rows.true / _check_propensities(propensities, rows.true.shape[1])
+        gains = rows.true / _one_per_label(propensities, "propensities", _LEAST, 1, rows.true.shape[1])
         places = weigh_places(k)
         reached = truth_of_best(gains, sink_masked(rows.score, rows.mask), k, ties) @ places
         return np.column_stack([reached, np.sort(gains, axis=1)[:, : -k - 1 : -1] @ places])
@@ -220,10 +224,13 @@ def _summarise(gains: Floats, normalize: bool) -> float:
     return min(reached / best, 1.0) if best else float("nan")  # the two sums round differently
 
 
-def _check_propensities(propensities: ArrayLike, n_labels: int) -> Array:
-    array = np.asarray(propensities)
-    if array.shape != (n_labels,) or array.dtype.kind not in "biuf" or not ((array > 0) & (array <= 1)).all():
-        raise ValueError(
-            f"propensities must be {n_labels} numbers in (0, 1], one per label. Got {propensities!r} instead."
-        )
-    return array
+def _one_per_label(values: ArrayLike, name: str, low: float, high: float, n_labels: int | None = None) -> Floats:
+    """Return numbers from `low` to `high`; the row of a matrix, such as sums of a sparse one, is read too."""
+    array = check_numbers(getattr(values, "A1", values), name)
+    if array.ndim != 1 or n_labels not in (None, array.size):
+        count = "" if n_labels is None else f", {n_labels} in all"
+        raise ValueError(f"{name} must be one number per label{count}. Got shape {array.shape} instead.")
+    wrong = np.flatnonzero(~((array >= low) & (array <= high)))
+    if len(wrong):
+        raise ValueError(f"{name} must be from {low} to {high}. Got {array[wrong[0]]} for label {wrong[0]} instead.")
+    return array.astype(np.float64)

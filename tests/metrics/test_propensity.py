@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
+from scipy import sparse
 
 import metrics
 from tests.loops import check_all
@@ -40,16 +41,37 @@ def test_frequent_labels_are_observed_more_often() -> None:
     assert propensities[0] > 0
 
 
+def test_sums_of_sparse_tables_are_counts() -> None:
+    counts = sparse.csr_matrix(Y).sum(axis=0)
+    np.testing.assert_array_equal(metrics.label_propensities(counts, 8), metrics.label_propensities([2, 1, 0], 8))
+
+
+def test_propensities_of_half_precision_are_read_in_full() -> None:
+    tiny = np.array([1e-5, 0.5, 0.5], np.float16)  # 1 / p overflows
+
+    def check(metric: Callable[..., float]) -> None:
+        for normalize in (False, True):
+            options = {"normalize": normalize}
+            assert metric(Y, S, 2, tiny, **options) == metric(Y, S, 2, tiny.astype(np.float64), **options)
+
+    check_all(SCORED.values(), check)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (
             lambda: metrics.label_propensities([1, 9], 8),
-            r"label_counts must be one number .* from 0 to 8. Got \[1, 9\]",
+            "label_counts must be from 0 to 8. Got 9 for label 1",
         ),
         (lambda: metrics.label_propensities([[1]], 8), "label_counts must be one number per label"),
         (lambda: metrics.label_propensities([1], 2), "n_samples must be an integer of at least 3. Got 2"),
         (lambda: metrics.label_propensities([1], 8, a=-1), "a must be a finite number"),
+        (
+            lambda: metrics.label_propensities([1, 0], 8, b=0),
+            "propensities must be at least 1e-100: raise b or lower a. Got 0.0 for label 1, which has 0 rows, instead",
+        ),
+        (lambda: metrics.label_propensities([0], 8, a=1000), "at least 1e-100: raise b .* Got .*e-222 for label 0"),
     ],
 )
 def test_counts_and_constants_are_checked(call: Callable[[], Any], message: str) -> None:
@@ -59,9 +81,11 @@ def test_counts_and_constants_are_checked(call: Callable[[], Any], message: str)
 
 def test_propensities_and_k_are_checked() -> None:
     def check(metric: Callable[..., float]) -> None:
-        for wrong in ([0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 1.5, 0.5], [0.5, np.nan, 0.5]):
-            with pytest.raises(ValueError, match=r"propensities must be 3 numbers in \(0, 1\], one per label. Got \["):
-                metric(Y, S, 2, wrong)
+        for wrong in (0.0, 1e-310, 1.5, np.nan):
+            with pytest.raises(ValueError, match=f"propensities must be from 1e-100 to 1. Got {wrong} for label 1"):
+                metric(Y, S, 2, [0.5, wrong, 0.5])
+        with pytest.raises(ValueError, match=r"propensities must be one number per label, 3 in all. Got shape \(2,\)"):
+            metric(Y, S, 2, [0.5, 0.5])
         with pytest.raises(ValueError, match=r"k must be an integer from 1 to n_labels = 3. Got 4"):
             metric(Y, S, 4, [0.5] * 3)
         with pytest.raises(ValueError, match=r"ties must be one of 'expected', 'order'. Got 'first'"):

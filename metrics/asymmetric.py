@@ -13,7 +13,7 @@ from scipy import sparse
 from metrics._means import divide
 from metrics._typing import Array, Floats, LabelMatrix
 from metrics.counts import label_counts
-from metrics.validation import check_classes, check_finite, check_number
+from metrics.validation import check_classes, check_finite, check_number, shown
 
 T = TypeVar("T")
 
@@ -190,17 +190,17 @@ def _per_class(value: object, option: str, check: Callable[[Any, str], T]) -> Ca
 
 def _check_importance(value: object, whose: str) -> float:
     if not isinstance(value, int | float | np.number) or not np.isfinite(value) or value <= 0:
-        raise ValueError(f"importance must be a finite number greater than 0. Got {value!r}{whose} instead.")
+        raise ValueError(f"importance must be a finite number greater than 0. Got {shown(value)}{whose} instead.")
     return float(value)
 
 
 def _plane_of(value: Any, whose: str) -> tuple[float, float]:
     if np.shape(value) != (2,):
-        raise ValueError(f"compromise must be a pair (x, y). Got {value!r}{whose} instead.")
+        raise ValueError(f"compromise must be a pair (x, y). Got {shown(value)}{whose} instead.")
     return pragma_plane(_check_share(value[0], "x", whose), _check_share(value[1], "y", whose))
 
 
 def _check_share(value: object, name: str, whose: str = "") -> float:
     if not isinstance(value, int | float | np.number) or not 0 <= value < 1:
-        raise ValueError(f"{name} must be in [0, 1). Got {value!r}{whose} instead.")
+        raise ValueError(f"{name} must be in [0, 1). Got {shown(value)}{whose} instead.")
     return float(value)

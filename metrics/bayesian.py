@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.validation import check_number, check_numbers
+from metrics.validation import check_number, check_numbers, require_integer
 
 
 class BayesianComparison(NamedTuple):
@@ -71,8 +71,7 @@ def bayesian_signed_rank(
     True
     """
     rope = check_number(rope, "rope", low=0.0)
-    if n_draws < 1:
-        raise ValueError(f"n_draws must be at least 1. Got {n_draws!r} instead.")
+    require_integer(n_draws, "n_draws", 1)
     one, two = (check_numbers(*side).astype(np.float64) for side in ((first, "first"), (second, "second")))
     if one.ndim != 1 or one.shape != two.shape or not one.size:
         raise ValueError(

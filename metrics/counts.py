@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics._overlap import Overlap, label_overlap
 from metrics._typing import LabelMatrix
+from metrics.validation import require_integer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,8 +161,7 @@ def windowed_counts(stacked: LabelCounts, n_chunks: int) -> LabelCounts:
     >>> windowed_counts(stack_counts([chunk] * 4), 2).tp[:, 0]
     array([1, 2, 2, 2])
     """
-    if n_chunks < 1:
-        raise ValueError(f"n_chunks must be at least 1. Got {n_chunks!r} instead.")
+    require_integer(n_chunks, "n_chunks", 1)
     cumulative = cumulative_counts(stacked)
     parts = cumulative.tp, cumulative.fp, cumulative.fn, cumulative.tn
     left = (np.concatenate([np.zeros_like(part[:n_chunks]), part[:-n_chunks]]) for part in parts)

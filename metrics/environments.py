@@ -19,6 +19,7 @@ from metrics.validation import (
     check_scores,
     check_truth,
     require_choice,
+    shown,
 )
 
 ConstantLabels: TypeAlias = Literal["raise", "skip"]
@@ -203,8 +204,8 @@ def _check_table(
     y_true: LabelMatrix, y_prob: ArrayLike, label_mask: ArrayLike | None, eps: float
 ) -> tuple[Indicator, NDArray[np.floating], NDArray[np.uint8] | None]:
     """Return 2-D targets, probabilities and mask; a 1-D target is one label."""
-    if not 0 < eps < 0.5:
-        raise ValueError(f"eps must be in (0, 0.5). Got {eps!r} instead.")
+    if np.ndim(eps) or not 0 < eps < 0.5:
+        raise ValueError(f"eps must be in (0, 0.5). Got {shown(eps)} instead.")
     if not sparse.issparse(y_true) and np.ndim(y_true) == 1:
         if np.ndim(y_prob) != 1 or label_mask is not None:
             raise ValueError("y_prob must be 1-D and label_mask None where y_true is 1-D. Got 2-D arrays instead.")

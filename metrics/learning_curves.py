@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics._typing import Floats
-from metrics.validation import check_number, check_numbers
+from metrics.validation import check_number, check_numbers, shown
 
 
 class LearningSpeed(NamedTuple):
@@ -69,7 +69,7 @@ def learning_speed(instances: "ArrayLike", scores: "ArrayLike", target: float, *
     seen, runs = _check_curve(instances, scores)
     late = seen >= check_number(warm_up, "warm_up", low=0.0)
     if not late.any():
-        raise ValueError(f"warm_up must end before the last checkpoint, {seen[-1]:g}. Got {warm_up!r} instead.")
+        raise ValueError(f"warm_up must end before the last checkpoint, {seen[-1]:g}. Got {shown(warm_up)} instead.")
     runs = np.atleast_2d(runs)
     needed = np.array([_first_reaching(seen[late], run, check_number(target, "target")) for run in runs[:, late]])
     reached = np.isfinite(needed)
@@ -167,7 +167,7 @@ def _check_curve(instances: ArrayLike, scores: ArrayLike) -> tuple[Floats, Float
     tables = check_numbers(instances, "instances"), check_numbers(scores, "scores")
     seen, curve = (table.astype(np.float64) for table in tables)
     if seen.ndim != 1 or not seen.size or not np.isfinite(seen).all() or not (np.diff(seen) > 0).all():
-        raise ValueError(f"instances must be 1-D, not empty and increasing. Got {instances!r} instead.")
+        raise ValueError(f"instances must be 1-D, not empty and increasing. Got {shown(instances)} instead.")
     if curve.ndim not in (1, 2) or not curve.size or curve.shape[-1] != seen.size:
         raise ValueError(f"scores must have one reading per checkpoint, {seen.size}. Got shape {curve.shape} instead.")
     if np.isinf(curve).any():

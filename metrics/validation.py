@@ -11,6 +11,9 @@ from scipy import sparse
 
 from metrics._typing import Array, Indicator, LabelMatrix
 
+_MAX_EXACT = 2**53
+_LONGEST = 80  # characters of a value that an error shows
+
 
 def check_indicator(Y: LabelMatrix, name: str) -> Indicator:
     """Return `Y` as a 2-D array, whose values are checked where they are read, or as a canonical CSR array of 0/1."""
@@ -41,12 +44,23 @@ def as_numbers(values: ArrayLike | None) -> Array:
         data = values.data if values.dtype.kind in "biuf" else values.data.astype(object)
         values = np.where(np.ma.getmaskarray(values), np.nan, data)
     if _is_nullable(values):  # pandas reads its own types fastest
-        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))  # type: ignore[union-attr]
+        table = np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))  # type: ignore[union-attr]
+        if not (np.abs(table) >= _MAX_EXACT).any():
+            return table
     array = np.asarray(values)
     if array.dtype != np.object_ or not array.ndim:
         return array
+    _refuse_rounded([cell for cell in array.flat if isinstance(cell, int | np.integer) and abs(int(cell)) > _MAX_EXACT])
     numbers = np.frompyfunc(_number, 1, 1)(array)
     return array if any(number is None for number in numbers.flat) else np.asarray(numbers, dtype=np.float64)
+
+
+def _refuse_rounded(numbers: Sequence[object] | Array) -> None:
+    if len(numbers):
+        raise ValueError(
+            f"whole numbers must be at most 2**53 ({_MAX_EXACT:,}), beyond which they are rounded. "
+            f"Got {numbers[0]} instead."
+        )
 
 
 def _is_nullable(values: object) -> bool:
@@ -96,7 +110,11 @@ def check_scores(scores: ArrayLike, name: str) -> Array:
     if sparse.issparse(scores):
         raise ValueError(f"{name} must be a dense array. Got a sparse {type(scores).__name__} instead.")
     array = check_table(scores, name)
-    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+    if array.dtype in (np.float32, np.float64):
+        return array
+    if array.itemsize >= 8:
+        _refuse_rounded(array[(array > _MAX_EXACT) | (array < -_MAX_EXACT)])
+    return array.astype(np.float64)
 
 
 def check_same_shape(y_true: Indicator, other: Indicator, name: str) -> None:
@@ -112,8 +130,12 @@ def check_label_mask(label_mask: ArrayLike | None, shape: tuple[int, ...]) -> ND
     mask = np.asarray(label_mask)
     if mask.dtype == np.object_ and all(isinstance(cell, bool | np.bool_) for cell in mask.flat):
         mask = mask.astype(np.bool_)  # a frame of nullable booleans without a missing one
-    if np.ma.is_masked(label_mask):
-        raise ValueError("label_mask must say of each cell whether it counts. Got masked cells instead.")
+    if np.ma.is_masked(label_mask) or mask.dtype == np.object_:
+        cells = as_numbers(label_mask)
+        if _holds_nan(cells):
+            axes = zip(("row", "label")[-cells.ndim :], np.argwhere(np.isnan(cells))[0], strict=False)
+            place = ", ".join(f"{axis} {index}" for axis, index in axes)
+            raise ValueError(f"label_mask must be True or False. Got a missing value in {place} instead.")
     if mask.dtype != np.bool_:
         raise ValueError(f"label_mask must be boolean. Got dtype {mask.dtype} instead.")
     if mask.shape not in (shape[1:], shape):
@@ -135,10 +157,18 @@ def positive_columns(proba: Sequence[Array], classes: Sequence[ArrayLike]) -> Ar
     )
 
 
+def shown(value: object) -> str:
+    """Return a value as an error shows it, in one line: arrays and frames by their type and shape."""
+    if getattr(value, "shape", ()):
+        return f"{type(value).__name__} of shape {value.shape}"  # type: ignore[attr-defined]
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
 def check_k(k: int, n_labels: int) -> int:
     """Return `k` if it is an integer from 1 to `n_labels`."""
     if isinstance(k, bool | np.bool_) or not isinstance(k, int | np.integer) or not 1 <= k <= n_labels:
-        raise ValueError(f"k must be an integer from 1 to n_labels = {n_labels}. Got {k!r} instead.")
+        raise ValueError(f"k must be an integer from 1 to n_labels = {n_labels}. Got {shown(k)} instead.")
     return int(k)
 
 
@@ -146,14 +176,13 @@ def require_choice(value: object, name: str, choices: Sequence[object], way_out:
     """Refuse an option that is not one of `choices`; the other packages check their options here too."""
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         rule = "one of " * (len(choices) > 1) + ", ".join(map(repr, choices))
-        raise ValueError(f"{name} must be {rule}. Got {value!r} instead{way_out}.")
+        raise ValueError(f"{name} must be {rule}. Got {shown(value)} instead{way_out}.")
 
 
 def require_integer(value: object, name: str, minimum: int) -> int:
     """Return an option that must be an integer of at least `minimum`; booleans are not integers here."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < minimum:
-        got = " ".join(repr(value).split())  # arrays show themselves in several lines
-        raise ValueError(f"{name} must be an integer of at least {minimum}. Got {got} instead.")
+        raise ValueError(f"{name} must be an integer of at least {minimum}. Got {shown(value)} instead.")
     return int(value)
 
 
@@ -161,7 +190,7 @@ def check_zero_division(value: float) -> float:
     """Return the value that stands for 0 / 0: 0, 1 or NaN, as in scikit-learn."""
     if isinstance(value, int | float | np.number) and (value in (0, 1) or np.isnan(value)):
         return float(value)
-    raise ValueError(f"zero_division must be 0, 1 or NaN. Got {value!r} instead.")
+    raise ValueError(f"zero_division must be 0, 1 or NaN. Got {shown(value)} instead.")
 
 
 def check_number(value: float, name: str, *, low: float = -np.inf, high: float = np.inf) -> float:
@@ -169,7 +198,7 @@ def check_number(value: float, name: str, *, low: float = -np.inf, high: float =
     array = as_numbers(value)
     number = float(array) if not array.ndim and array.dtype.kind in "biuf" else float("nan")
     if not np.isfinite(number) or not low <= number <= high:
-        raise ValueError(f"{name} must be a finite number in [{low:g}, {high:g}]. Got {value!r} instead.")
+        raise ValueError(f"{name} must be a finite number in [{low:g}, {high:g}]. Got {shown(value)} instead.")
     return number
 
 

@@ -45,7 +45,7 @@ def test_the_seed_decides() -> None:
         ([], [], {}, "one length"),
         ([0.5], [np.nan], {}, "first and second must be finite"),
         ([0.5], [0.6], {"rope": -0.1}, "rope must be a finite number"),
-        ([0.5], [0.6], {"n_draws": 0}, "n_draws must be at least 1. Got 0"),
+        ([0.5], [0.6], {"n_draws": 0}, "n_draws must be an integer of at least 1. Got 0"),
     ],
 )
 def test_bad_input_is_refused(first: Any, second: Any, options: Any, message: str) -> None:

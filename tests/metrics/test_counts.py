@@ -37,7 +37,7 @@ def test_chunks_of_different_widths_are_refused() -> None:
 
 def test_a_window_of_no_chunk_is_refused() -> None:
     stacked = metrics.stack_counts([metrics.label_counts([[1]], [[1]])])
-    with pytest.raises(ValueError, match=r"n_chunks must be at least 1. Got 0"):
+    with pytest.raises(ValueError, match=r"n_chunks must be an integer of at least 1. Got 0"):
         metrics.windowed_counts(stacked, 0)
 
 

@@ -147,10 +147,13 @@ def test_nullable_frames_without_a_missing_value_are_tables_and_masks() -> None:
 def test_words_and_masks_with_missing_cells_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^y_true must hold numbers or booleans. Got dtype object instead"):
         metrics.f1(pd.DataFrame([["1", "0", None]] * 2, dtype=object), Y)
-    with pytest.raises(ValueError, match=r"^label_mask must be boolean. Got dtype object instead"):
-        metrics.f1(Y, Y, label_mask=pd.DataFrame([[True, None, True]] * 2, dtype="boolean"))
-    with pytest.raises(ValueError, match=r"^label_mask must say of each cell whether it counts. Got masked cells"):
+    for mask in (pd.DataFrame([[True, None, True]] * 2, dtype="boolean"), [[True, None, True]] * 2):
+        with pytest.raises(ValueError, match=r"^label_mask must be .* Got a missing value in row 0, label 1 instead"):
+            metrics.f1(Y, Y, label_mask=mask)
+    with pytest.raises(ValueError, match=r"^label_mask must be True or False. Got a missing value in label 1 instead"):
         metrics.f1(Y, Y, label_mask=np.ma.masked_array([True] * 3, mask=[False, True, False]))
+    with pytest.raises(ValueError, match=r"^label_mask must be boolean. Got dtype object instead"):
+        metrics.f1(Y, Y, label_mask=np.array([["no"] * 3] * 2, dtype=object))
 
 
 def test_a_masked_score_of_R_is_not_measured() -> None:
@@ -449,8 +452,54 @@ def test_an_integer_must_be_one(value: Any) -> None:
 
 
 def test_what_takes_several_lines_is_shown_in_one() -> None:
-    with pytest.raises(ValueError, match=r"Got array\(\[\[0., 0.\], \[0., 0.\]\]\) instead"):
-        require_integer(np.zeros((2, 2)), "n", 1)
+    table = np.zeros((2, 2))
+    calls: list[Callable[[], Any]] = [
+        lambda: require_integer(table, "n", 1),
+        lambda: require_choice(table, "when", ("final",)),
+        lambda: check_number(table, "share"),  # type: ignore[arg-type]
+        lambda: metrics.precision_at_k(Y, S, table),  # type: ignore[arg-type]
+        lambda: metrics.f1(Y, Y, zero_division=table),  # type: ignore[arg-type]
+        lambda: metrics.area_under_curve(table, [0.5, 0.5]),
+        lambda: metrics.learning_speed([1, 2], [0.5, 0.5], 0.5, warm_up=table),  # type: ignore[arg-type]
+        lambda: metrics.bayesian_signed_rank([1], [2], n_draws=table),  # type: ignore[arg-type]
+        lambda: metrics.windowed_counts(metrics.label_counts(Y, Y), table),  # type: ignore[arg-type]
+        lambda: metrics.nce([1, 0], [0.5, 0.5], eps=table),  # type: ignore[arg-type]
+        lambda: metrics.pragma(Y, Y, importance=table),  # type: ignore[arg-type]
+        lambda: metrics.pragma(Y, Y, compromise=table),  # type: ignore[arg-type]
+        lambda: metrics.pragma_plane(table, 0.5),  # type: ignore[arg-type]
+    ]
+
+    def check(call: Callable[[], Any]) -> None:
+        with pytest.raises(ValueError, match=r"^[^\n]* Got ndarray of shape \(2, 2\) instead\.$"):
+            call()
+
+    check_all(calls, check)
+    with pytest.raises(ValueError, match=r"Got \[0, 0, .*\.\.\. instead"):
+        require_integer([0] * 100, "n", 1)
+
+
+BEYOND = 2**53 + 1
+
+
+@pytest.mark.parametrize(
+    "far",
+    [
+        *(np.full(Y.shape, BEYOND, dtype) for dtype in (np.int64, np.uint64, np.longdouble, object)),
+        np.full(Y.shape, -BEYOND),
+        [[2**70] * 3] * 2,
+        pd.DataFrame(np.full(Y.shape, BEYOND)).astype("Int64"),
+        pd.DataFrame(np.full(Y.shape, BEYOND)).astype({0: "Int64"}),
+    ],
+)
+def test_scores_that_would_be_rounded_are_refused(far: Any) -> None:
+    with pytest.raises(ValueError, match=r"^whole numbers must be at most 2\*\*53 .* Got -?\d+(\.0)? instead"):
+        metrics.lrap(Y, far)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.longdouble, object, "Int64"])
+def test_the_greatest_exact_score_is_read(dtype: Any) -> None:
+    scores = pd.DataFrame(2**53 - Y).astype(dtype)
+    assert metrics.lrap(Y, scores) == metrics.lrap(Y, -Y)
 
 
 def test_numbers_of_single_precision_are_numbers() -> None:

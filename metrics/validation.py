@@ -128,14 +128,10 @@ def check_label_mask(label_mask: ArrayLike | None, shape: tuple[int, ...]) -> ND
     if label_mask is None:
         return None
     mask = np.asarray(label_mask)
+    if np.ma.is_masked(label_mask) or mask.dtype == np.object_:
+        _refuse_missing(as_numbers(label_mask))
     if mask.dtype == np.object_ and all(isinstance(cell, bool | np.bool_) for cell in mask.flat):
         mask = mask.astype(np.bool_)  # a frame of nullable booleans without a missing one
-    if np.ma.is_masked(label_mask) or mask.dtype == np.object_:
-        cells = as_numbers(label_mask)
-        if _holds_nan(cells):
-            axes = zip(("row", "label")[-cells.ndim :], np.argwhere(np.isnan(cells))[0], strict=False)
-            place = ", ".join(f"{axis} {index}" for axis, index in axes)
-            raise ValueError(f"label_mask must be True or False. Got a missing value in {place} instead.")
     if mask.dtype != np.bool_:
         raise ValueError(f"label_mask must be boolean. Got dtype {mask.dtype} instead.")
     if mask.shape not in (shape[1:], shape):
@@ -143,6 +139,13 @@ def check_label_mask(label_mask: ArrayLike | None, shape: tuple[int, ...]) -> ND
     if not mask.any():
         raise ValueError("label_mask must keep at least one label. Got a mask that is False everywhere instead.")
     return mask.view(np.uint8)
+
+
+def _refuse_missing(mask: Array) -> None:
+    if _holds_nan(mask):
+        axes = zip(("row", "label")[-mask.ndim :], np.argwhere(np.isnan(mask))[0], strict=False)
+        place = ", ".join(f"{axis} {index}" for axis, index in axes)
+        raise ValueError(f"label_mask must be True or False. Got a missing value in {place} instead.")
 
 
 def positive_columns(proba: Sequence[Array], classes: Sequence[ArrayLike]) -> Array:

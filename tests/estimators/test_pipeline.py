@@ -1,7 +1,6 @@
 """A pipeline is the loop over rows: predict as was learnt before, teach the transformers, teach the classifier."""
 
 import pickle
-import time
 
 import numpy as np
 import pandas as pd
@@ -306,18 +305,6 @@ def test_a_frame_of_numbers_is_learnt_as_an_array_and_names_stay_checked(library
             assert [*pipeline[:-1].get_feature_names_out()] == [*pipeline[0].feature_names_in_] == [*"abcd"]
             with pytest.raises(ValueError, match="feature names should match"):
                 pipeline.partial_fit(frame[["b", "a", "c", "d"]], Y)
-
-
-def test_a_frame_of_numbers_costs_little_more_than_an_array():
-    table = np.tile(X, (8, 1))
-
-    def seconds(given):
-        start = time.process_time()
-        scaled(NearestRowClassifier()).partial_fit(given, np.tile(Y, (8, 1)))
-        return time.process_time() - start
-
-    framed, array = (min(seconds(given) for _ in range(3)) for given in (as_given(table, pd), table))
-    assert framed < 1.6 * array
 
 
 def test_an_error_leaves_the_names_of_columns_where_they_were():

@@ -104,7 +104,8 @@ def get_scorer(name: str, *, k: int | None = None) -> Any:
     ([1.0, 1.0, 1.0], [1.0, 1.0, 1.0])
     """
     if not isinstance(name, str) or name not in _BY_NAME:
-        near = get_close_matches(f"neg_{name}" if f"neg_{name}" in _BY_NAME else str(name), _BY_NAME, 1)
+        alike = [known for known in (f"neg_{name}", f"{name}_macro") if known in _BY_NAME]
+        near = alike or get_close_matches(str(name), _BY_NAME, 1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
         raise ValueError(f"name must be among {', '.join(get_scorer_names())}. Got {name!r} instead{hint}")
     metric = _BY_NAME[name]
@@ -157,6 +158,11 @@ class _LabelScorer(type(make_scorer(hamming_loss))):  # type: ignore[misc]
     def _score(
         self, method_caller: Callable[..., Any], estimator: Any, X: object, y_true: LabelMatrix, **metadata: object
     ) -> float:
+        if np.ndim(y_true) == 1:
+            raise ValueError(
+                "y must be a table of labels, of shape (n_samples, n_labels). Got one class a row, which scikit-learn's "
+                "own scorers score, such as 'f1_macro'."
+            )
         caller = partial(_respond, method_caller, np.shape(y_true)[1:] == (1,))
         return float(super()._score(caller, estimator, X, y_true, **metadata))
 

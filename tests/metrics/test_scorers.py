@@ -168,6 +168,7 @@ def test_a_pickled_scorer_is_the_same() -> None:
     [
         ({"name": "hamming_loss"}, r"name must be among average_precision_macro, .* did you mean 'neg_hamming_loss'\?"),
         ({"name": "f1_makro"}, r"did you mean 'f1_macro'\?"),
+        ({"name": "roc_auc"}, r"did you mean 'roc_auc_macro'\?"),
         ({"name": "lrap", "k": 2}, "k must be None for 'lrap'. Got 2 instead."),
         ({"name": ["f1_macro"]}, r"name must be among .* Got \['f1_macro'\] instead"),
         ({"name": "precision_at_k", "k": "1"}, "k must be an integer of at least 1. Got '1' instead."),
@@ -194,3 +195,9 @@ def test_without_scikit_learn_one_line_says_what_to_install() -> None:
     assert result.stderr.splitlines()[-1] == (
         "ImportError: scikit-learn must be installed for metrics.scorers: pip install scikit-learn."
     )
+
+
+def test_one_class_a_row_is_for_scorers_of_scikit_learn() -> None:
+    classifier = GaussianNB().fit(X, TRUTH[:, 0])
+    with pytest.raises(ValueError, match=r"Got one class a row, which scikit-learn's own scorers score"):
+        get_scorer("f1_macro")(classifier, X, TRUTH[:, 0])

@@ -160,8 +160,8 @@ class _LabelScorer(type(make_scorer(hamming_loss))):  # type: ignore[misc]
     ) -> float:
         if np.ndim(y_true) == 1:
             raise ValueError(
-                "y must be a table of labels, of shape (n_samples, n_labels). Got one class a row, which scikit-learn's "
-                "own scorers score, such as 'f1_macro'."
+                "y must be a table of labels, of shape (n_samples, n_labels). Got one class a row, which "
+                "scikit-learn's own scorers score, such as 'f1_macro'."
             )
         caller = partial(_respond, method_caller, np.shape(y_true)[1:] == (1,))
         return float(super()._score(caller, estimator, X, y_true, **metadata))

@@ -5,12 +5,19 @@ from typing import Any
 
 import skl2onnx
 from skl2onnx import _parse as parsers
+from skl2onnx.common._apply_operation import apply_identity
+from skl2onnx.common._registration import get_converter, register_converter
 from skl2onnx.common._topology import Operator, Scope, Variable
 from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType, StringTensorType
+from skl2onnx.operator_converters.calibrated_classifier_cv import convert_sklearn_calibrated_classifier_cv
+from skl2onnx.operator_converters.pipelines import convert_pipeline
+from skl2onnx.operator_converters.stacking import convert_sklearn_stacking_classifier
 from sklearn.compose import ColumnTransformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 import estimators._learners  # noqa: F401 - all learners, to be told what can be converted
+from estimators._typing import Estimator
 from estimators.contract.base import StreamClassifier
 from estimators.contract.failed_calls import check_not_diverged
 from estimators.contract.locks import lock_of
@@ -34,10 +41,20 @@ _ALIAS = "MlstreamStreamClassifier"
 
 def register() -> None:
     """Register the converter for every learner, also those that it refuses with a line of its own."""
-    options = {"zipmap": [True, False, "columns"], "output_class_labels": [False, True], "nocl": [False, True]}
+    options = {"zipmap": [True, False, "columns"]}
+    options |= {name: [False, True] for name in ("output_class_labels", "nocl", "raw_scores")}
     others = PragmaForestClassifier, PragmaThreshold, PragmaTreeClassifier
     for learner in (*subclasses(StreamClassifier), *others):
         skl2onnx.update_registered_converter(learner, _ALIAS, _set_shapes, _convert, parser=_parse, options=options)
+    skl2onnx.update_registered_converter(
+        FrozenEstimator, "MlstreamFrozen", _keep_shapes, _convert_frozen, parser=_parse_frozen, options=options
+    )
+    for alias, convert in (
+        ("SklearnPipeline", _convert_pipeline),
+        ("SklearnCalibratedClassifierCV", _convert_calibrated),
+        ("SklearnStackingClassifier", _convert_stacking),
+    ):
+        register_converter(alias, convert, overwrite=True, options=get_converter(alias).get_allowed_options())
 
 
 def require_fitted(estimator: Any) -> None:
@@ -90,6 +107,10 @@ def _set_shapes(operator: Operator) -> None:
     operator.outputs[1].type.shape = [n_rows, n_columns]
 
 
+def _keep_shapes(operator: Operator) -> None:
+    """Leave the outputs as they are declared."""
+
+
 def _convert(scope: Scope, operator: Operator, container: Any) -> None:
     """Add the graph of a learner to a model."""
     learner = operator.raw_operator
@@ -97,8 +118,61 @@ def _convert(scope: Scope, operator: Operator, container: Any) -> None:
     ops = Operators(container.target_opset, FLOAT if in_floats else DOUBLE)
     columns = [ops.Cast(column, to=DOUBLE) for column in operator.inputs]
     with lock_of(learner):
-        labels, proba = predict(ops, learner, columns[0] if len(columns) == 1 else ops.Concat(*columns, axis=1))
+        labels, proba, raw = predict(ops, learner, columns[0] if len(columns) == 1 else ops.Concat(*columns, axis=1))
+    # converters ask in the container, parsers in the scope
+    asked = [one.get_options(learner, {"raw_scores": False})["raw_scores"] for one in (scope, container)]
+    if raw is not None and any(asked):
+        proba = raw
     kind = DOUBLE if isinstance(operator.outputs[1].type, DoubleTensorType) else FLOAT
     label, probabilities = operator.outputs
     ops.Identity(labels, output_names=[label]).add_to(scope, container)
     ops.Cast(proba, to=kind, output_names=[probabilities]).add_to(scope, container)
+
+
+def _hand_on(scope: Scope, container: Any, outer: Estimator, inner: Estimator) -> None:
+    """Ask an estimator for scores where the one around it is asked."""
+    if container.has_options(inner, "raw_scores"):
+        options = container.get_options(outer, {"raw_scores": False})
+        for one in (scope, container):
+            one.add_options(id(inner), {"raw_scores": options["raw_scores"]})
+
+
+def _parse_frozen(scope: Scope, model: FrozenEstimator, inputs: list[Variable], custom_parsers: Any = None) -> Any:
+    scope.add_options(id(model.estimator), scope.get_options(model, {}))
+    return parsers._parse_sklearn(scope, model.estimator, inputs, custom_parsers)
+
+
+def _convert_frozen(scope: Scope, operator: Operator, container: Any) -> None:
+    """Convert what is frozen inside an estimator whose converter does not parse it."""
+    inner = operator.raw_operator.estimator
+    _hand_on(scope, container, operator.raw_operator, inner)
+    within = scope.declare_local_operator(parsers._get_sklearn_operator_name(type(inner)), inner)
+    within.inputs = operator.inputs
+    for output in operator.outputs:
+        within.outputs.append(scope.declare_local_variable(output.raw_name, output.type))
+        apply_identity(scope, within.outputs[-1].full_name, output.full_name, container)
+
+
+def _convert_pipeline(scope: Scope, operator: Operator, container: Any) -> None:
+    """Convert a `Pipeline` as skl2onnx does, which does not ask its last step for scores."""
+    _hand_on(scope, container, operator.raw_operator, operator.raw_operator.steps[-1][1])
+    convert_pipeline(scope, operator, container)
+
+
+def _convert_calibrated(scope: Scope, operator: Operator, container: Any) -> None:
+    """Convert a `CalibratedClassifierCV`, whose method must be one that skl2onnx computes as scikit-learn does."""
+    method = operator.raw_operator.method
+    if method != "sigmoid":
+        raise ValueError(f"method of CalibratedClassifierCV must be 'sigmoid' to become ONNX. Got {method!r} instead.")
+    convert_sklearn_calibrated_classifier_cv(scope, operator, container)
+
+
+def _convert_stacking(scope: Scope, operator: Operator, container: Any) -> None:
+    """Convert a `StackingClassifier`; skl2onnx makes two columns of the scores of two classes."""
+    stack = operator.raw_operator
+    if "decision_function" in stack.stack_method_ and len(stack.classes_) == 2:
+        raise ValueError(
+            "stack_method of StackingClassifier must be 'predict_proba' to become ONNX where there are two classes. "
+            "Got 'decision_function' instead."
+        )
+    convert_sklearn_stacking_classifier(scope, operator, container)

@@ -16,6 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from estimators._typing import Array, Estimator
 from estimators.contract.base import StreamClassifier
+from estimators.contract.log_odds import LogOddsClassifier
 from estimators.contract.targets import LabelTarget
 from estimators.invariance.logistic import InvariantLogisticClassifier
 from estimators.linear._kernels.logistic import FLAT_SCORE
@@ -90,8 +91,9 @@ def convertible_step(step: Estimator) -> Estimator:
     return step
 
 
-# Labels (n_samples, n_labels), or positions of classes (n_samples,), or None for the most probable one; and scores.
-Inferred = tuple[Node | None, Node]
+# Labels (n_samples, n_labels), or positions of classes (n_samples,), or None for the most probable one; probabilities;
+# and what `decision_function` returns, in two columns for one of two classes a row.
+Inferred = tuple[Node | None, Node, Node | None]
 
 
 def require_convertible(learner: StreamClassifier) -> None:
@@ -99,17 +101,19 @@ def require_convertible(learner: StreamClassifier) -> None:
     _graph_of(learner)
 
 
-def predict(ops: Operators, learner: Estimator, X: Node) -> tuple[Node, Node]:
-    """Return what `predict` and `predict_proba` of a learner return, of rows in doubles."""
+def predict(ops: Operators, learner: Estimator, X: Node) -> Inferred:
+    """Return what `predict`, `predict_proba` and `decision_function` of a learner return, of rows in doubles."""
     if not isinstance(learner, StreamClassifier):
         outputs = ops.estimator(learner, X)
-        return outputs[0], ops.Cast(outputs[1], to=DOUBLE)
-    decided, scores = _graph_of(learner)(ops, learner, X)
+        return outputs[0], ops.Cast(outputs[1], to=DOUBLE), None
+    decided, scores, raw = _graph_of(learner)(ops, learner, X)
     if isinstance(learner._target, LabelTarget):
-        return ops.Cast(decided, to=INT64), scores
+        return ops.Cast(decided, to=INT64), scores, raw
+    if isinstance(learner, LogOddsClassifier) and len(learner.classes_) == 2:
+        raw = ops.Concat(ops.Neg(raw), raw, axis=1)
     proba = _class_probabilities(ops, learner, scores)
     codes = decided if decided is not None and learner._takes_codes else ops.ArgMax(proba, axis=1, keepdims=0)
-    return ops.Gather(class_values(learner), codes, axis=0), proba
+    return ops.Gather(class_values(learner), codes, axis=0), proba, raw
 
 
 def class_values(learner: StreamClassifier) -> Array:
@@ -134,12 +138,12 @@ def _logistic(ops: Operators, learner: OnlineLogisticRegression, X: Node) -> Inf
     z = ops.linear(X, *learner.models_)
     scores = ops.Where(ops.Less(z, np.array([-FLAT_SCORE])), np.zeros(1), ops.sigmoid(z))
     scores = ops.Where(ops.Greater(z, np.array([FLAT_SCORE])), np.ones(1), scores)
-    return ops.Greater(scores, np.array([0.5])), scores
+    return ops.Greater(scores, np.array([0.5])), scores, z
 
 
 def _invariant(ops: Operators, learner: InvariantLogisticClassifier, X: Node) -> Inferred:
     z = ops.linear(X, learner.coef_.T, learner.intercept_)
-    return ops.Greater(z, np.zeros(1)), ops.sigmoid(z)
+    return ops.Greater(z, np.zeros(1)), ops.sigmoid(z), z
 
 
 def _network(ops: Operators, learner: NetworkClassifier, X: Node) -> Inferred:
@@ -151,8 +155,9 @@ def _network(ops: Operators, learner: NetworkClassifier, X: Node) -> Inferred:
     for place, (weights, biases) in enumerate(learner._layers):
         units = ops.linear(ops.Relu(units) if place else units, weights.T, biases)
     # a sigmoid is rounded to the precision of the network: probabilities of classes can be equal
-    scores = ops.Cast(ops.Cast(ops.sigmoid(ops.Cast(units, to=DOUBLE)), to=kind), to=DOUBLE)
-    return ops.at_least(scores, 0.5), scores
+    logits = ops.Cast(units, to=DOUBLE)
+    scores = ops.Cast(ops.Cast(ops.sigmoid(logits), to=kind), to=DOUBLE)
+    return ops.at_least(scores, 0.5), scores, logits
 
 
 def _ridge(ops: Operators, learner: StreamRidgeClassifier, X: Node) -> Inferred:
@@ -163,7 +168,11 @@ def _ridge(ops: Operators, learner: StreamRidgeClassifier, X: Node) -> Inferred:
         coef, projection = learner._coefficients(late=late), learner._projection_
         X = X if projection is None else ops.MatMul(X, projection.table.toarray())
         scores = ops.linear(_expanded(ops, basis, X), coef[1:], coef[0])
-    return _calibrated(ops, learner.calibration_.fixed(late=late), scores)
+    rule = learner.calibration_.fixed(late=late)
+    decided, proba, log_odds = _calibrated(ops, rule, scores)
+    if isinstance(learner._target, LabelTarget):
+        log_odds = ops.Sub(log_odds, rule.log_odds_of_thresholds)
+    return decided, proba, log_odds
 
 
 def _expanded(ops: Operators, basis: Basis, X: Node) -> Node:
@@ -190,8 +199,9 @@ def _calibrated(ops: Operators, rule: FixedRule, scores: Node) -> Inferred:
     total = rule.offset
     for part, weight in zip(evidence, rule.weights, strict=True):
         total = ops.Add(ops.Mul(part, np.array([weight])), total)
-    proba = ops.sigmoid(ops.clip(total, -rule.most_log_odds, rule.most_log_odds))
-    return ops.at_least(proba, rule.thresholds), proba
+    log_odds = ops.clip(total, -rule.most_log_odds, rule.most_log_odds)
+    proba = ops.sigmoid(log_odds)
+    return ops.at_least(proba, rule.thresholds), proba, log_odds
 
 
 def _relevance(ops: Operators, learner: BinaryRelevance, X: Node) -> Inferred:
@@ -202,21 +212,21 @@ def _relevance(ops: Operators, learner: BinaryRelevance, X: Node) -> Inferred:
     for member, has_started in zip(learner._models, started, strict=True):
         model: Any = member
         if model.has_learnt and has_started:
-            labels, both = predict(ops, model.estimator, X)
+            labels, both, _ = predict(ops, model.estimator, X)
             decided.append(ops.Cast(ops.Reshape(labels, np.array([-1, 1])), to=DOUBLE))
             votes = hasattr(model.estimator, "predict_proba")
             proba.append(ops.Gather(both, np.array([1]), axis=1) if votes else decided[-1])
         else:
             decided.append(ops.constant(X, np.zeros(1), learner.n_features_in_))
             proba.append(decided[-1])
-    return ops.Concat(*decided, axis=1), ops.Concat(*proba, axis=1)
+    return ops.Concat(*decided, axis=1), ops.Concat(*proba, axis=1), None
 
 
 def _stack(ops: Operators, learner: PrequentialStack, X: Node) -> Inferred:
     mixed = np.full(learner.n_labels_, MARGIN)
     for (_, member), share in zip(learner.estimators_, learner._weights_of_sample(), strict=True):
         mixed = ops.Add(ops.Mul(predict(ops, member, X)[1], (1 - 2 * MARGIN) * share), mixed)
-    return ops.at_least(mixed, 0.5), mixed
+    return ops.at_least(mixed, 0.5), mixed, None
 
 
 def _outer(ops: Operators, learner: OuterClassifier, X: Node) -> Inferred:
@@ -227,19 +237,19 @@ def _threshold(ops: Operators, learner: PrevalenceThreshold, X: Node) -> Inferre
     proba = predict(ops, learner.estimator_, X)[1]
     rule, late = learner._rule, bool(learner.late_in_predict)
     if isinstance(learner._target, LabelTarget):
-        return ops.at_least(proba, rule.thresholds(late=late)), proba
-    return ops.ArgMax(ops.Mul(proba, rule.worths(late=late)), axis=1, keepdims=0), proba
+        return ops.at_least(proba, rule.thresholds(late=late)), proba, None
+    return ops.ArgMax(ops.Mul(proba, rule.worths(late=late)), axis=1, keepdims=0), proba, None
 
 
 def _pipeline(ops: Operators, learner: StreamPipeline, X: Node) -> Inferred:
     if not learner._has_begun:
         nothing = ops.constant(X, np.zeros(len(learner.classes_)), learner.n_features_in_)
-        return nothing if isinstance(learner._target, LabelTarget) else None, nothing
+        return nothing if isinstance(learner._target, LabelTarget) else None, nothing, None
     for _, step in learner.steps_[:-1]:
         if not (step is None or isinstance(step, str)):
             X = ops.Cast(ops.estimator(step, X, ops.kind)[0], to=DOUBLE)
-    labels, proba = predict(ops, learner._last, X)
-    return (labels if isinstance(learner._target, LabelTarget) else None), proba
+    labels, proba, raw = predict(ops, learner._last, X)
+    return (labels if isinstance(learner._target, LabelTarget) else None), proba, raw
 
 
 # The graph of each kind of learner, the special ones before the general.

@@ -3,6 +3,7 @@
 from typing import NamedTuple, Self
 
 import numpy as np
+from scipy.special import logit
 
 from estimators._typing import Array
 from estimators.contract.base import Mask
@@ -36,6 +37,12 @@ class FixedRule(NamedTuple):
     thresholds: Array
     most: float = kernel._MOST_EVIDENCE
     most_log_odds: float = kernel._MOST_LOG_ODDS
+
+    @property
+    def log_odds_of_thresholds(self) -> Array:
+        """Log-odds above which labels are predicted, beyond all others for those that never are, or always."""
+        most = self.most_log_odds + 1
+        return np.clip(logit(np.clip(self.thresholds, 0.0, 1.0)), -most, most)
 
 
 class Calibration(NamedTuple):

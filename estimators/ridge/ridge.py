@@ -297,9 +297,7 @@ class StreamRidgeClassifier(LogOddsClassifier):
     def _log_odds(self, X: Features) -> Array:
         log_odds = logit(self._infer(X)[1])
         if isinstance(self._target, LabelTarget):
-            rule = self.calibration_.fixed(late=False)
-            most = rule.most_log_odds + 1  # of labels that are never predicted, or always
-            log_odds -= np.clip(logit(np.clip(rule.thresholds, 0.0, 1.0)), -most, most)
+            log_odds -= self.calibration_.fixed(late=False).log_odds_of_thresholds
         return np.asarray(log_odds)
 
     # ---------------------------------------------------------------- one pass

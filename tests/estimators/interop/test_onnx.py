@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Perceptron, SGDClassifier
@@ -218,6 +220,38 @@ def test_skl2onnx_converts_what_scikit_learn_puts_around_learners():
     piped = make_pipeline(StandardScaler(), clone(RIDGE)), make_pipeline(columns, clone(NETWORK))
     cases = [(clone(one), target) for one in (search, *piped) for target in (Y, y)]
     check_all([*cases, (OneVsRestClassifier(OnlineLogisticRegression()), y)], check)
+
+
+def test_scores_are_what_learners_decide_by():
+    register_onnx_converters()
+    X, Y, y = small()
+
+    def check(learner):
+        inside = [learner, make_pipeline(StandardScaler(), learner), FrozenEstimator(clone(learner).fit(X, y > 0))]
+        for target, around in ((y, inside[:2]), (y > 0, inside)):
+            for estimator in map(CalibratedClassifierCV, around):
+                predicts_alike(estimator.fit(X, target), to_onnx(estimator), X)
+        for one in inside[:2]:
+            stack = StackingClassifier([("one", one)], cv=2, stack_method="decision_function").fit(X, y)
+            predicts_alike(stack, to_onnx(stack), X)
+        learner.fit(X, Y)
+        _, scores = run(skl2onnx.to_onnx(learner, X[:1], options={"raw_scores": True}), X)
+        np.testing.assert_allclose(scores, learner.decision_function(X), rtol=1e-4, atol=1e-4)
+
+    learners = clone(RIDGE), clone(NETWORK), OnlineLogisticRegression(0.5), InvariantLogisticClassifier()
+    check_all([*learners, StreamPipeline(SCALED)], check)
+    calibrated = CalibratedClassifierCV(PrevalenceThreshold(OnlineLogisticRegression(0.5))).fit(X, y)
+    predicts_alike(calibrated, to_onnx(calibrated), X)
+
+
+def test_what_skl2onnx_computes_in_another_way_is_refused():
+    X, _, y = small()
+    for method in ("isotonic", "temperature"):
+        with pytest.raises(ValueError, match=f"method of CalibratedClassifierCV must be 'sigmoid'.*Got '{method}'"):
+            to_onnx(CalibratedClassifierCV(OnlineLogisticRegression(0.5), method=method).fit(X, y))
+    stack = StackingClassifier([("one", OnlineLogisticRegression())], stack_method="decision_function", cv=2)
+    with pytest.raises(ValueError, match="stack_method of StackingClassifier must be 'predict_proba'"):
+        to_onnx(stack.fit(X, y == 1))
 
 
 def test_zipmap_makes_dictionaries_of_classes_and_leaves_labels_alone():

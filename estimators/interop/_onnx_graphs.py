@@ -12,6 +12,8 @@ from skl2onnx.algebra import onnx_ops
 from skl2onnx.algebra.onnx_operator import OnnxSubEstimator
 from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import SGDClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import FunctionTransformer
 
 from estimators._typing import Array, Estimator
@@ -212,14 +214,32 @@ def _relevance(ops: Operators, learner: BinaryRelevance, X: Node) -> Inferred:
     for member, has_started in zip(learner._models, started, strict=True):
         model: Any = member
         if model.has_learnt and has_started:
-            labels, both, _ = predict(ops, model.estimator, X)
+            labels, votes = _of_member(ops, model.estimator, X)
             decided.append(ops.Cast(ops.Reshape(labels, np.array([-1, 1])), to=DOUBLE))
-            votes = hasattr(model.estimator, "predict_proba")
-            proba.append(ops.Gather(both, np.array([1]), axis=1) if votes else decided[-1])
+            # GaussianNB divides by variances, which are 0 after one row
+            proba.append(decided[-1] if votes is None else ops.Where(ops.IsNaN(votes), np.zeros(1), votes))
         else:
             decided.append(ops.constant(X, np.zeros(1), learner.n_features_in_))
             proba.append(decided[-1])
     return ops.Concat(*decided, axis=1), ops.Concat(*proba, axis=1), None
+
+
+def _of_member(ops: Operators, member: Estimator, X: Node) -> tuple[Node, Node | None]:
+    """Return what a classifier of 0 and 1 predicts, and the probabilities of 1, if it has such."""
+    layers = []
+    if isinstance(member, SGDClassifier) and member.loss == "log_loss":
+        layers = [(member.coef_.T, member.intercept_)]
+    elif isinstance(member, MLPClassifier):
+        layers = [*zip(member.coefs_, member.intercepts_, strict=True)]
+    if layers:
+        # skl2onnx rounds small probabilities to 0, which are shared out among classes
+        functions = {"relu": ops.Relu, "tanh": ops.Tanh, "logistic": ops.sigmoid, "identity": ops.Identity}
+        z = ops.linear(X, *layers[0])
+        for layer in layers[1:]:
+            z = ops.linear(functions[member.activation](z), *layer)
+        return ops.Greater(z, np.zeros(1)), ops.sigmoid(z)
+    labels, both, _ = predict(ops, member, X)
+    return labels, ops.Gather(both, np.array([1]), axis=1) if hasattr(member, "predict_proba") else None
 
 
 def _stack(ops: Operators, learner: PrequentialStack, X: Node) -> Inferred:

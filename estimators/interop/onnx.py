@@ -75,7 +75,8 @@ def to_onnx(estimator: Any, X: Any = None) -> Any:
     if not hasattr(X, "iloc"):
         X = np.asarray(X)
     converter.register()
-    return converter.skl2onnx.to_onnx(estimator, X[:1], options={"zipmap": False})
+    with np.errstate(divide="ignore"):  # priors of 0 in naive Bayes of scikit-learn
+        return converter.skl2onnx.to_onnx(estimator, X[:1], options={"zipmap": False})
 
 
 def register_onnx_converters() -> None:

@@ -16,6 +16,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, Normalizer, OneHotEncoder, StandardScaler
 
@@ -127,6 +129,25 @@ def test_one_class_a_row(name):
 
     words = np.array(["a", "b", "c"])[y]
     check_all([y, y + 5.0, y == 1, words, words.astype(object), np.zeros(len(y))], check)
+
+
+def test_small_probabilities_of_other_packages_are_not_rounded_before_they_are_shared_out():
+    X, _, y = small()
+
+    def check(member):
+        learner = BinaryRelevance(member)
+        for _ in range(10):
+            learner.partial_fit(X, y)
+        predicts_alike(learner, to_onnx(learner), 1000 * X)
+
+    networks = [MLPClassifier(activation=name, random_state=0) for name in ("relu", "tanh", "logistic", "identity")]
+    check_all([SGDClassifier(loss="log_loss", random_state=0), *networks, GaussianNB()], check)
+
+
+def test_variances_of_0_after_one_row_are_probabilities_of_0():
+    X, Y, _ = small()
+    learner = BinaryRelevance(GaussianNB()).partial_fit(X[:1], Y[:1])
+    predicts_alike(learner, to_onnx(learner), X)
 
 
 def test_a_learner_before_its_first_row():

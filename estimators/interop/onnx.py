@@ -75,8 +75,7 @@ def to_onnx(estimator: Any, X: Any = None) -> Any:
     if not hasattr(X, "iloc"):
         X = np.asarray(X)
     converter.register()
-    with np.errstate(divide="ignore"):  # priors of 0 in naive Bayes of scikit-learn
-        return converter.skl2onnx.to_onnx(estimator, X[:1], options={"zipmap": False})
+    return converter.skl2onnx.to_onnx(estimator, X[:1], options={"zipmap": False})
 
 
 def register_onnx_converters() -> None:

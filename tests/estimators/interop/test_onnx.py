@@ -144,6 +144,7 @@ def test_small_probabilities_of_other_packages_are_not_rounded_before_they_are_s
     check_all([SGDClassifier(loss="log_loss", random_state=0), *networks, GaussianNB()], check)
 
 
+@pytest.mark.filterwarnings("ignore:(divide by zero|invalid value) encountered:RuntimeWarning")
 def test_variances_of_0_after_one_row_are_probabilities_of_0():
     X, Y, _ = small()
     learner = BinaryRelevance(GaussianNB()).partial_fit(X[:1], Y[:1])

@@ -14,6 +14,7 @@ from skl2onnx.operator_converters.pipelines import convert_pipeline
 from skl2onnx.operator_converters.stacking import convert_sklearn_stacking_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 import estimators._learners  # noqa: F401 - all learners, to be told what can be converted
@@ -76,17 +77,19 @@ def _parse(scope: Scope, model: StreamClassifier, inputs: list[Variable], custom
 
 
 def _past_columns(scope: Scope, model: StreamPipeline, inputs: list[Variable]) -> tuple[StreamPipeline, list[Variable]]:
-    """Let skl2onnx convert the first steps that take text, or columns by name; return the rest and what it reads."""
-    rest = copy(model)
+    """Let skl2onnx convert the first steps, up to the last that it parses; return the rest and what it reads."""
+    rest, steps = copy(model), [(place, step) for place, (_, step) in enumerate(model.steps_[:-1]) if step is not None]
     scope.add_options(id(rest), scope.get_options(model, {}))
-    for place, (name, step) in enumerate(model.steps_[:-1]):
-        if step is None or isinstance(step, str):
-            continue
-        transformer = convertible_step(step)
-        if not (_hold_text(inputs) or isinstance(transformer, ColumnTransformer)):
+    steps = [(place, convertible_step(step)) for place, step in steps if not isinstance(step, str)]
+    parsed = [place for place, step in steps if isinstance(step, ColumnTransformer | FeatureUnion | Pipeline)]
+    for place, step in steps if model._has_begun else []:
+        if not (_hold_text(inputs) or place <= max(parsed, default=-1)):
             break
-        inputs = parsers._parse_sklearn(scope, transformer, inputs)
-        rest.steps_ = [*rest.steps_[:place], (name, None), *rest.steps_[place + 1 :]]
+        if len(inputs) == 1:
+            # skl2onnx does not tell how many columns a step has made before it has parsed all
+            inputs[0].type.shape = [None, step.n_features_in_]
+        inputs = parsers._parse_sklearn(scope, step, inputs)
+        rest.steps_ = [*rest.steps_[:place], (rest.steps_[place][0], None), *rest.steps_[place + 1 :]]
     return rest, inputs
 
 

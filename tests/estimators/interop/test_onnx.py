@@ -326,6 +326,30 @@ def test_pipelines_take_words():
         assert "X must be such rows. Got None instead" in caught.value.__notes__[0]
 
 
+def test_columns_are_chosen_after_other_steps():
+    pandas = pytest.importorskip("pandas")
+    X, Y, _ = small()
+    X = X[:, :3]
+    words = np.where(X > 0.5, "more", "less").astype(object)
+    columns = ColumnTransformer([("scale", StandardScaler(), [0, 2]), ("rest", "passthrough", [1])])
+    named = ColumnTransformer([("scale", StandardScaler(), ["a", "c"]), ("rest", "passthrough", ["b"])])
+    frame = pandas.DataFrame(X, columns=list("abc"))
+    hot = OneHotEncoder(sparse_output=False).fit(words)
+
+    def check(case):
+        rows, *steps = case
+        numbered = [(str(place), step) for place, step in enumerate(steps)]
+        learner = StreamPipeline([*numbered, ("learn", OnlineLogisticRegression(0.5))]).fit(rows, Y)
+        inputs = {name: rows[[name]].to_numpy() for name in rows} if rows is frame else {}
+        _, probabilities = run(to_onnx(learner, rows), rows, **inputs)
+        np.testing.assert_allclose(probabilities, learner.predict_proba(rows), atol=1e-5)
+
+    fitted = FrozenEstimator(clone(columns).fit(X))
+    after = FrozenEstimator(clone(columns).set_params(rest="drop").fit(np.eye(6)))
+    piped = FrozenEstimator(make_pipeline(named, StandardScaler()).fit(frame))
+    check_all([(X, StandardScaler(), fitted), (words, FrozenEstimator(hot), after), (frame, piped)], check)
+
+
 def test_frames():
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     X, Y, _ = small()

@@ -6,6 +6,7 @@ from typing import Any
 import skl2onnx
 from skl2onnx import _parse as parsers
 from skl2onnx.common._apply_operation import apply_identity
+from skl2onnx.common._container import ModelComponentContainer
 from skl2onnx.common._registration import get_converter, register_converter
 from skl2onnx.common._topology import Operator, Scope, Variable
 from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType, StringTensorType
@@ -65,7 +66,9 @@ def require_fitted(estimator: Any) -> None:
     check_is_fitted(estimator)
 
 
-def _parse(scope: Scope, model: StreamClassifier, inputs: list[Variable], custom_parsers: Any = None) -> Any:
+def _parse(
+    scope: Scope, model: StreamClassifier, inputs: list[Variable], custom_parsers: object = None
+) -> list[Variable]:
     """Return the outputs of a learner: two arrays, or what the options ask for where there is one class a row."""
     require_fitted(model)
     require_convertible(model)
@@ -114,7 +117,7 @@ def _keep_shapes(operator: Operator) -> None:
     """Leave the outputs as they are declared."""
 
 
-def _convert(scope: Scope, operator: Operator, container: Any) -> None:
+def _convert(scope: Scope, operator: Operator, container: ModelComponentContainer) -> None:
     """Add the graph of a learner to a model."""
     learner = operator.raw_operator
     in_floats = all(isinstance(column.type, FloatTensorType) for column in operator.inputs)
@@ -123,7 +126,7 @@ def _convert(scope: Scope, operator: Operator, container: Any) -> None:
     with lock_of(learner):
         labels, proba, raw = predict(ops, learner, columns[0] if len(columns) == 1 else ops.Concat(*columns, axis=1))
     # converters ask in the container, parsers in the scope
-    asked = [one.get_options(learner, {"raw_scores": False})["raw_scores"] for one in (scope, container)]
+    asked = [place.get_options(learner, {"raw_scores": False})["raw_scores"] for place in (scope, container)]
     if raw is not None and any(asked):
         proba = raw
     kind = DOUBLE if isinstance(operator.outputs[1].type, DoubleTensorType) else FLOAT
@@ -132,20 +135,22 @@ def _convert(scope: Scope, operator: Operator, container: Any) -> None:
     ops.Cast(proba, to=kind, output_names=[probabilities]).add_to(scope, container)
 
 
-def _hand_on(scope: Scope, container: Any, outer: Estimator, inner: Estimator) -> None:
+def _hand_on(scope: Scope, container: ModelComponentContainer, outer: Estimator, inner: Estimator) -> None:
     """Ask an estimator for scores where the one around it is asked."""
     if container.has_options(inner, "raw_scores"):
         options = container.get_options(outer, {"raw_scores": False})
-        for one in (scope, container):
-            one.add_options(id(inner), {"raw_scores": options["raw_scores"]})
+        for place in (scope, container):
+            place.add_options(id(inner), {"raw_scores": options["raw_scores"]})
 
 
-def _parse_frozen(scope: Scope, model: FrozenEstimator, inputs: list[Variable], custom_parsers: Any = None) -> Any:
+def _parse_frozen(
+    scope: Scope, model: FrozenEstimator, inputs: list[Variable], custom_parsers: object = None
+) -> list[Variable]:
     scope.add_options(id(model.estimator), scope.get_options(model, {}))
     return parsers._parse_sklearn(scope, model.estimator, inputs, custom_parsers)
 
 
-def _convert_frozen(scope: Scope, operator: Operator, container: Any) -> None:
+def _convert_frozen(scope: Scope, operator: Operator, container: ModelComponentContainer) -> None:
     """Convert what is frozen inside an estimator whose converter does not parse it."""
     inner = operator.raw_operator.estimator
     _hand_on(scope, container, operator.raw_operator, inner)
@@ -156,13 +161,13 @@ def _convert_frozen(scope: Scope, operator: Operator, container: Any) -> None:
         apply_identity(scope, within.outputs[-1].full_name, output.full_name, container)
 
 
-def _convert_pipeline(scope: Scope, operator: Operator, container: Any) -> None:
+def _convert_pipeline(scope: Scope, operator: Operator, container: ModelComponentContainer) -> None:
     """Convert a `Pipeline` as skl2onnx does, which does not ask its last step for scores."""
     _hand_on(scope, container, operator.raw_operator, operator.raw_operator.steps[-1][1])
     convert_pipeline(scope, operator, container)
 
 
-def _convert_calibrated(scope: Scope, operator: Operator, container: Any) -> None:
+def _convert_calibrated(scope: Scope, operator: Operator, container: ModelComponentContainer) -> None:
     """Convert a `CalibratedClassifierCV`, whose method must be one that skl2onnx computes as scikit-learn does."""
     method = operator.raw_operator.method
     if method != "sigmoid":
@@ -170,7 +175,7 @@ def _convert_calibrated(scope: Scope, operator: Operator, container: Any) -> Non
     convert_sklearn_calibrated_classifier_cv(scope, operator, container)
 
 
-def _convert_stacking(scope: Scope, operator: Operator, container: Any) -> None:
+def _convert_stacking(scope: Scope, operator: Operator, container: ModelComponentContainer) -> None:
     """Convert a `StackingClassifier`; skl2onnx makes two columns of the scores of two classes."""
     stack = operator.raw_operator
     if "decision_function" in stack.stack_method_ and len(stack.classes_) == 2:

@@ -11,6 +11,7 @@ import numpy as np
 from skl2onnx.algebra import onnx_ops
 from skl2onnx.algebra.onnx_operator import OnnxSubEstimator
 from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+from sklearn.base import ClassifierMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
 from sklearn.neural_network import MLPClassifier
@@ -121,6 +122,8 @@ def predict(ops: Operators, learner: Estimator, X: Node) -> Inferred:
 def class_values(learner: StreamClassifier) -> Array:
     """Return the classes of a learner as skl2onnx returns them: whole numbers, or texts."""
     values = learner.classes_
+    if values.dtype.kind == "u" and values[-1] > np.iinfo(np.int64).max:
+        raise ValueError(f"classes must be below 2^63 to become ONNX. Got {values[-1]} instead.")
     return values.astype(np.int64 if values.dtype.kind in "biuf" else str)
 
 
@@ -224,12 +227,12 @@ def _relevance(ops: Operators, learner: BinaryRelevance, X: Node) -> Inferred:
     return ops.Concat(*decided, axis=1), ops.Concat(*proba, axis=1), None
 
 
-def _of_member(ops: Operators, member: Estimator, X: Node) -> tuple[Node, Node | None]:
+def _of_member(ops: Operators, member: ClassifierMixin, X: Node) -> tuple[Node, Node | None]:
     """Return what a classifier of 0 and 1 predicts, and the probabilities of 1, if it has such."""
     layers = []
-    if isinstance(member, SGDClassifier) and member.loss == "log_loss":
+    if type(member) is SGDClassifier and member.loss == "log_loss":
         layers = [(member.coef_.T, member.intercept_)]
-    elif isinstance(member, MLPClassifier):
+    elif type(member) is MLPClassifier:
         layers = [*zip(member.coefs_, member.intercepts_, strict=True)]
     if layers:
         # skl2onnx rounds small probabilities to 0, which are shared out among classes
@@ -286,9 +289,25 @@ _GRAPHS: dict[type, Callable[[Operators, Any, Node], Inferred]] = {
 }
 
 
+# methods by which learners predict; those by which they learn may be others
+_PREDICTING = {
+    *("predict", "predict_proba", "predict_with_proba", "decision_function", "_infer", "_infer_each", "_predict_proba"),
+    *("_log_odds", "_check_features", "_check_rows", "_transform", "_estimate", "_decide", "_projected", "_features"),
+    *("_score", "_late_score"),
+}
+
+
 def _graph_of(learner: StreamClassifier) -> Callable[[Operators, Any, Node], Inferred]:
-    for kind, graph in _GRAPHS.items():
-        if isinstance(learner, kind):
+    kinds = type(learner).__mro__
+    ours = next(kind for kind in kinds if kind.__module__.startswith("estimators."))
+    changed = {name for kind in kinds[: kinds.index(ours)] for name in _PREDICTING & {*vars(kind)}}
+    for known, graph in _GRAPHS.items():
+        if isinstance(learner, known):
+            if changed:
+                raise TypeError(
+                    f"A class that derives from {ours.__name__} must predict as it does to become ONNX. Got "
+                    f"{type(learner).__name__} instead, which defines {', '.join(sorted(changed))}."
+                )
             return graph
     raise _refusal(learner)
 

@@ -29,7 +29,10 @@ def to_onnx(estimator: Any, X: Any = None) -> Any:
     ImportError
         If skl2onnx is not installed.
     TypeError
-        If the learner, or one inside it, cannot be converted, or a step of a pipeline is a function.
+        If the learner, or one inside it, cannot be converted or is of a class of your own that predicts in its own way,
+        or a step of a pipeline is a function.
+    ValueError
+        If `X` has other columns than the rows learnt, or classes are whole numbers from 2^63 on.
     NotFittedError
         If it has not learnt anything.
 
@@ -74,6 +77,9 @@ def to_onnx(estimator: Any, X: Any = None) -> Any:
         raise ValueError(f"X must be dense: models of ONNX take no sparse rows. Got a {type(X).__name__} instead.")
     if not hasattr(X, "iloc"):
         X = np.asarray(X)
+    width = getattr(estimator, "n_features_in_", None)
+    if X.ndim != 2 or X.shape[1] != (width or X.shape[1]):
+        raise ValueError(f"X must be of shape (n_samples, {width or 'n_features'}). Got {X.shape} instead.")
     converter.register()
     return converter.skl2onnx.to_onnx(estimator, X[:1], options={"zipmap": False})
 
@@ -82,8 +88,9 @@ def register_onnx_converters() -> None:
     """Let ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` convert the learners of this package (extra ``onnx``).
 
     They convert pipelines, searches and other estimators of scikit-learn with learners inside as well. Call it again
-    once you have defined classes that derive from learners. Options of skl2onnx such as ``zipmap`` mean what they mean
-    for scikit-learn's classifiers: with one class a row, probabilities are dictionaries unless ``zipmap`` is False.
+    once you have defined classes that derive from learners, and only learn in another way. Options of skl2onnx such as
+    ``zipmap`` mean what they mean for scikit-learn's classifiers: with one class a row, probabilities are dictionaries
+    unless ``zipmap`` is False.
 
     Raises
     ------

@@ -3,6 +3,7 @@
 import pkgutil
 import sys
 from importlib import import_module
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import StackingClassifier
+from sklearn.ensemble import BaggingClassifier, StackingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Perceptron, SGDClassifier
@@ -219,11 +220,32 @@ def test_other_learners_are_refused_with_the_names_of_those_that_can():
 
 def test_a_class_that_derives_from_a_learner_is_converted_like_it():
     class Own(OnlineNeuralClassifier):
-        pass
+        def _learn(self, X, Y, mask, weight):
+            super()._learn(X, 1 - Y, mask, weight)
 
     X, Y, _ = small()
     learner = Own(random_state=0).fit(X, Y)
     predicts_alike(learner, to_onnx(learner), X)
+
+
+def test_a_class_that_predicts_in_its_own_way_is_refused():
+    X, Y, y = small(60)
+
+    def check(case):
+        parent, method = case
+
+        class Own(type(parent)):
+            pass
+
+        setattr(Own, method, getattr(type(parent), method))
+        learner = Own(**parent.get_params(deep=False))
+        for whole in (learner.fit(X, Y), PrevalenceThreshold(learner).fit(X, Y), BaggingClassifier(learner).fit(X, y)):
+            with pytest.raises(TypeError, match=f"predict as it does to become ONNX. Got Own .*defines {method}"):
+                to_onnx(whole)
+
+    parents = OnlineLogisticRegression(), clone(NETWORK), clone(RIDGE), StreamPipeline([("learn", clone(NETWORK))])
+    hooks = "_infer", "_predict_proba", "predict"
+    check_all([*product(parents, hooks), *product(parents[:3], ["_log_odds"])], check)
 
 
 # ----------------------------------------------------------- within skl2onnx
@@ -253,8 +275,8 @@ def test_scores_are_what_learners_decide_by():
         for target, around in ((y, inside[:2]), (y > 0, inside)):
             for estimator in map(CalibratedClassifierCV, around):
                 predicts_alike(estimator.fit(X, target), to_onnx(estimator), X)
-        for one in inside[:2]:
-            stack = StackingClassifier([("one", one)], cv=2, stack_method="decision_function").fit(X, y)
+        for within in inside[:2]:
+            stack = StackingClassifier([("one", within)], cv=2, stack_method="decision_function").fit(X, y)
             predicts_alike(stack, to_onnx(stack), X)
         learner.fit(X, Y)
         _, scores = run(skl2onnx.to_onnx(learner, X[:1], options={"raw_scores": True}), X)
@@ -274,6 +296,12 @@ def test_what_skl2onnx_computes_in_another_way_is_refused():
     stack = StackingClassifier([("one", OnlineLogisticRegression())], stack_method="decision_function", cv=2)
     with pytest.raises(ValueError, match="stack_method of StackingClassifier must be 'predict_proba'"):
         to_onnx(stack.fit(X, y == 1))
+
+
+def test_a_frozen_learner_becomes_onnx():
+    X, Y, _ = small()
+    frozen = FrozenEstimator(clone(NETWORK).fit(X, Y))
+    predicts_alike(frozen, to_onnx(frozen), X)
 
 
 def test_zipmap_makes_dictionaries_of_classes_and_leaves_labels_alone():
@@ -372,6 +400,13 @@ def test_what_cannot_be_converted():
         to_onnx(clone(NETWORK).fit(X, Y), sparse.csr_array(X))
     with pytest.raises(TypeError, match="X must hold numbers where OnlineNeuralClassifier reads it"):
         to_onnx(clone(NETWORK).fit(X, Y), X.astype(str))
+    for rows, got in ((X[:, :2], r"\(60, 2\)"), (X[0], r"\(6,\)")):
+        for learner in (clone(NETWORK), make_pipeline(StandardScaler(), clone(NETWORK))):
+            with pytest.raises(ValueError, match=rf"X must be of shape \(n_samples, 6\)\. Got {got} instead"):
+                to_onnx(learner.fit(X, Y), rows)
+    great = np.where(Y[:, 0], 2**64 - 1, 1).astype(np.uint64)
+    with pytest.raises(ValueError, match=r"classes must be below 2\^63 to become ONNX\. Got 18446744073709551615"):
+        to_onnx(clone(NETWORK).fit(X, great))
     diverged = OnlineNeuralClassifier(learning_rate=1e17, optimizer="sgd").begin(X, Y)
     with pytest.raises(DivergedError):
         diverged.partial_fit(1e17 * X, Y)

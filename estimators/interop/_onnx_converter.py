@@ -1,7 +1,6 @@
 """The converter of skl2onnx for all learners."""
 
 from copy import copy
-from typing import Any
 
 import skl2onnx
 from skl2onnx import _parse as parsers
@@ -59,7 +58,7 @@ def register() -> None:
         register_converter(alias, convert, overwrite=True, options=get_converter(alias).get_allowed_options())
 
 
-def require_fitted(estimator: Any) -> None:
+def require_fitted(estimator: object) -> None:
     """Raise an error unless an estimator is fitted, and has not diverged since."""
     if isinstance(estimator, StreamClassifier):
         check_not_diverged(estimator)

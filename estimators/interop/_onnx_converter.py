@@ -136,10 +136,21 @@ def _convert(scope: Scope, operator: Operator, container: ModelComponentContaine
 
 def _hand_on(scope: Scope, container: ModelComponentContainer, outer: Estimator, inner: Estimator) -> None:
     """Ask an estimator for scores where the one around it is asked."""
+    options = container.get_options(outer, {"raw_scores": False})
+    if options["raw_scores"]:
+        _require_scores(inner)
     if container.has_options(inner, "raw_scores"):
-        options = container.get_options(outer, {"raw_scores": False})
         for place in (scope, container):
             place.add_options(id(inner), {"raw_scores": options["raw_scores"]})
+
+
+def _require_scores(estimator: Estimator) -> None:
+    """Raise an error if skl2onnx would give probabilities for scores."""
+    if hasattr(estimator, "best_estimator_") and hasattr(estimator, "decision_function"):
+        raise ValueError(
+            f"A search must not stand where scores are read to become ONNX. Got a {type(estimator).__name__} "
+            "instead; its best_estimator_ can."
+        )
 
 
 def _parse_frozen(
@@ -171,6 +182,8 @@ def _convert_calibrated(scope: Scope, operator: Operator, container: ModelCompon
     method = operator.raw_operator.method
     if method != "sigmoid":
         raise ValueError(f"method of CalibratedClassifierCV must be 'sigmoid' to become ONNX. Got {method!r} instead.")
+    for part in operator.raw_operator.calibrated_classifiers_:
+        _require_scores(part.estimator)
     convert_sklearn_calibrated_classifier_cv(scope, operator, container)
 
 
@@ -182,4 +195,7 @@ def _convert_stacking(scope: Scope, operator: Operator, container: ModelComponen
             "stack_method of StackingClassifier must be 'predict_proba' to become ONNX where there are two classes. "
             "Got 'decision_function' instead."
         )
+    for estimator, method in zip(stack.estimators_, stack.stack_method_, strict=True):
+        if method == "decision_function":
+            _require_scores(estimator)
     convert_sklearn_stacking_classifier(scope, operator, container)

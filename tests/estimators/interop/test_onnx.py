@@ -293,6 +293,12 @@ def test_what_skl2onnx_computes_in_another_way_is_refused():
     for method in ("isotonic", "temperature"):
         with pytest.raises(ValueError, match=f"method of CalibratedClassifierCV must be 'sigmoid'.*Got '{method}'"):
             to_onnx(CalibratedClassifierCV(OnlineLogisticRegression(0.5), method=method).fit(X, y))
+    search = GridSearchCV(OnlineLogisticRegression(), {"learning_rate": [0.1, 0.5]}, cv=2)
+    inside = search, make_pipeline(StandardScaler(), search), FrozenEstimator(clone(search).fit(X, y))
+    stacked = StackingClassifier([("one", search)], cv=2, stack_method="decision_function")
+    for around in (*map(CalibratedClassifierCV, inside), stacked):
+        with pytest.raises(ValueError, match="A search must not stand where scores are read"):
+            to_onnx(around.fit(X, y))
     stack = StackingClassifier([("one", OnlineLogisticRegression())], stack_method="decision_function", cv=2)
     with pytest.raises(ValueError, match="stack_method of StackingClassifier must be 'predict_proba'"):
         to_onnx(stack.fit(X, y == 1))

@@ -158,7 +158,7 @@ class _LabelScorer(type(make_scorer(hamming_loss))):  # type: ignore[misc]
     def _score(
         self, method_caller: Callable[..., Any], estimator: Any, X: object, y_true: LabelMatrix, **metadata: object
     ) -> float:
-        if np.ndim(y_true) == 1:
+        if len(np.shape(y_true)) == 1:
             raise ValueError(
                 "y must be a table of labels, of shape (n_samples, n_labels). Got one class a row, which "
                 "scikit-learn's own scorers score, such as 'f1_macro'."

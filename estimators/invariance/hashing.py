@@ -9,7 +9,8 @@ from sklearn.feature_extraction import FeatureHasher
 from sklearn.utils.validation import check_array
 
 from estimators._typing import Array, MatrixLike
-from estimators.contract.validation import as_mixed
+from estimators.contract.validation import as_mixed, errors_in_one_line
+from metrics.validation import require_integer
 
 # rows from which on it is faster to look for the categories of a column first
 _MANY = 100
@@ -37,7 +38,7 @@ def hash_categories(X: MatrixLike, *, n_features: int = 1024) -> sparse.csr_arra
     Raises
     ------
     ValueError
-        If `X` is not a table, or holds NaN, or `n_features` is not a positive integer.
+        If `X` is not a table, or holds a missing value, or `n_features` is not a positive integer.
 
     References
     ----------
@@ -60,7 +61,13 @@ def hash_categories(X: MatrixLike, *, n_features: int = 1024) -> sparse.csr_arra
     array([[1, 0],
            [0, 1]])
     """
-    table: Array = check_array(as_mixed(X), dtype=None)
+    require_integer(n_features, "n_features", 1)
+    if isinstance(X, np.ma.MaskedArray):
+        X = X.astype(object).filled(np.nan)
+    with errors_in_one_line():
+        table: Array = check_array(as_mixed(X), dtype=None, ensure_all_finite=False)
+    if table.dtype.kind in "mM" and np.isnat(table).any():
+        raise _missing("NaT")
     if len(table) < _MANY:
         tokens = (_token(number, category) for row in table.tolist() for number, category in enumerate(row))
         places = _hash(tokens, n_features).reshape(table.shape)
@@ -90,6 +97,13 @@ def _hash(tokens: Iterable[str], n_features: int) -> Array:
 
 
 def _token(column: int, category: Any) -> str:
+    if category is None or type(category).__name__ == "NAType" or category != category:  # noqa: PLR0124 - NaN and NaT
+        raise _missing(repr(category))
     # 2 and 2.0 are the same category: tables of numbers may be read as either
     is_number = isinstance(category, int | float | np.number | np.bool_)
     return f"{column}={float(category) if is_number else category}"
+
+
+def _missing(got: str) -> ValueError:
+    way_out = "fill missing values (SimpleImputer, fillna) or leave their rows out"
+    return ValueError(f"X must hold a category in every cell. Got {got} instead; {way_out}.")

@@ -175,7 +175,8 @@ def check_sample_weight(sample_weight: RowValues, X: Features) -> npt.NDArray[np
             f"sample_weight must be at most 2**53, beyond which a row of weight 1 would not count. "
             f"Got {weight.max()} instead; divide all weights by one number."
         )
-    return np.ascontiguousarray(weight)
+    # kernels are compiled for arrays that can be written to; a Series of pandas cannot
+    return np.require(weight, requirements=["C", "W"])
 
 
 def require_a_weight(weight: Array | None) -> None:

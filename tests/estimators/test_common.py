@@ -83,10 +83,17 @@ def check_all_that_learning_sets_is_listed(learner: Any) -> None:
 
 
 def check_fit_leaves_out_rows_of_weight_zero(learner: Any) -> None:
-    """Check that `fit` learns rows of weight one as without weights, and no rows of weight zero."""
+    """Check that `fit` learns rows of weight one as without weights, and no rows of weight zero.
+
+    The weights are read-only, as those of every Series of pandas are.
+    """
     if has_fit_parameter(learner, "sample_weight"):
         kept = np.arange(len(A.X)) % 3 > 0
-        weighted, others = (fresh(learner).fit(A.X, A.Y, sample_weight=kept), fresh(learner).fit(A.X[kept], A.Y[kept]))
+        weight = np.frombuffer(kept.astype(np.float64).tobytes())
+        weighted, others = (
+            fresh(learner).fit(A.X, A.Y, sample_weight=weight),
+            fresh(learner).fit(A.X[kept], A.Y[kept]),
+        )
         for one, two in zip(predictions(weighted, TEST), predictions(others, TEST), strict=True):
             np.testing.assert_array_equal(one, two)
 

@@ -40,9 +40,7 @@ def as_numbers(values: ArrayLike | None) -> Array:
 
     An array of objects that are not all numbers is returned as it is.
     """
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        data = values.data if values.dtype.kind in "biuf" else values.data.astype(object)
-        values = np.where(np.ma.getmaskarray(values), np.nan, data)
+    values = unmasked(values)
     if _is_nullable(values):  # pandas reads its own types fastest
         table = np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))  # type: ignore[union-attr]
         if not (np.abs(table) >= _MAX_EXACT).any():
@@ -63,12 +61,21 @@ def _refuse_rounded(numbers: Sequence[object] | Array) -> None:
         )
 
 
+def unmasked(values: Any) -> Any:
+    """Return a masked array as an array with NaN for masked cells, and anything else as it is."""
+    if not np.ma.is_masked(values):
+        return np.asarray(values) if isinstance(values, np.ma.MaskedArray) else values
+    data = values.data if values.dtype.kind in "biuf" else values.data.astype(object)
+    return np.where(np.ma.getmaskarray(values), np.nan, data)
+
+
 def _is_nullable(values: object) -> bool:
     """Return whether this is a frame of pandas that holds numbers or booleans, and types which NumPy does not have."""
     if getattr(values, "ndim", 0) != 2 or not hasattr(values, "to_numpy"):
         return False
     dtypes = [*getattr(values, "dtypes", ())]
-    return not all(isinstance(dtype, np.dtype) for dtype in dtypes) and all(dtype.kind in "biuf" for dtype in dtypes)
+    kinds = [getattr(getattr(dtype, "categories", None), "dtype", dtype).kind for dtype in dtypes]
+    return not all(isinstance(dtype, np.dtype) for dtype in dtypes) and all(kind in "biuf" for kind in kinds)
 
 
 def _number(cell: object) -> float | None:

@@ -51,6 +51,8 @@ class KnownLabelScore(ClassifierMixin):
         with lock_of(self):
             target = getattr(self, "_target", None)
             if not isinstance(target, LabelTarget):
+                if label_mask is not None and target is not None:
+                    raise ValueError("label_mask must be None where each row has one class, which always counts.")
                 return float(super().score(X, y, sample_weight))
             predicted, codes = self.predict(X), target.encode(y)
         if len(predicted) != len(codes):
@@ -62,7 +64,10 @@ class KnownLabelScore(ClassifierMixin):
         if label_mask is not None:
             counted &= read_mask(label_mask, *codes.shape)
         rows = counted.any(axis=1)
+        if weight is not None:
+            rows &= weight > 0
         if not rows.any():
-            raise ValueError("y must hold a known label that counts. Got 0 of them instead: there is nothing to score.")
+            way_out = "Got 0 of them in rows of positive weight instead: there is nothing to score."
+            raise ValueError(f"y must hold a known label that counts. {way_out}")
         right = ((codes == predicted) | ~counted).all(axis=1)
         return float(np.average(right[rows], weights=None if weight is None else weight[rows]))

@@ -53,7 +53,7 @@ def _as_table(x: Any, name: str) -> MatrixLike:
         x = x.reshape(1, -1) if len(x.shape) == 1 else x
         shape, is_row = x.shape, x.shape[0] == 1
     else:
-        x = np.asarray(x)
+        x = np.asanyarray(x)  # masked cells stay masked
         shape, is_row = x.shape, x.ndim == 1 or (x.ndim == 0 and name == "y")
         x = x[np.newaxis]
     if not is_row:

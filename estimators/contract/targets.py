@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_array, column_or_1d
 
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, Classes, MatrixLike
-from estimators.contract.validation import errors_in_one_line, is_sparse
+from estimators.contract.validation import errors_in_one_line, is_missing, is_sparse
+from metrics.validation import as_numbers
 
 # NumPy takes a dtype three times as fast as the class of its numbers
 CODES, _INTEGERS = np.dtype(np.uint8), np.dtype(np.int64)
@@ -145,9 +146,10 @@ def isas_codes(Y: Any) -> bool:
     """Return whether Y is a table of labels; a single column of other values than 0/1 is a vector of classes."""
     if is_sparse(Y):
         return True
-    Y = np.asarray(Y)
-    if Y.ndim != 2 or Y.shape[1] != 1 or Y.dtype.kind == "b":
+    Y = np.asanyarray(Y)  # masked cells stay masked
+    if Y.ndim != 2 or Y.shape[1] != 1:
         return Y.ndim == 2
+    Y = _as_numbers(Y)
     return bool(np.isin(Y[~np.isnan(Y)] if Y.dtype.kind == "f" else Y, (0, 1)).all())
 
 
@@ -208,7 +210,7 @@ def as_codes(Y: Any) -> npt.NDArray[np.uint8]:
         dense = Y.toarray()
     else:
         with errors_in_one_line():
-            dense = check_array(Y, dtype=None, ensure_all_finite="allow-nan", input_name="Y")
+            dense = check_array(_as_numbers(Y), dtype=None, ensure_all_finite="allow-nan", input_name="Y")
     if dense.shape[1] == 0:
         raise ValueError(f"Y must have at least one label column. Got shape {dense.shape} instead.")
     if is_binary(dense):
@@ -224,6 +226,14 @@ def as_codes(Y: Any) -> npt.NDArray[np.uint8]:
             f"(continuous and multi-class tables are not supported)."
         )
     return np.where(unknown, UNKNOWN, dense).astype(np.uint8, order="C")
+
+
+def _as_numbers(Y: Any) -> Array:
+    """Return labels as an array, with NaN for missing values, also beside words."""
+    table = as_numbers(Y)
+    return (
+        np.where(np.frompyfunc(is_missing, 1, 1)(table).astype(bool), np.nan, table) if table.dtype == object else table
+    )
 
 
 def is_binary(table: Array) -> bool:
@@ -242,8 +252,9 @@ def is_binary(table: Array) -> bool:
 def _vector(y: MatrixLike) -> Array:
     with errors_in_one_line():
         values: Array = column_or_1d(y, warn=True)
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise ValueError("Input y contains NaN or infinity. y must be finite.")
+        unknown = np.ma.is_masked(y) or (values.dtype.kind == "O" and any(map(is_missing, values)))
+        if unknown or (values.dtype.kind == "f" and not np.isfinite(values).all()):
+            raise ValueError("Input y contains NaN or infinity. y must be finite, and have a class in every row.")
         check_classification_targets(values)
     if values.dtype.kind == "V":
         raise ValueError(f"y must hold one value a row. Got records of dtype {values.dtype} instead.")

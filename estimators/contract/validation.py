@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from estimators._typing import Array, Estimator, MaskLike, MatrixLike, RowValues
+from metrics.validation import unmasked
 
 Features = Array | sparse.csr_array
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -39,7 +40,7 @@ def _validated(estimator: Estimator, X: MatrixLike, *, first: bool) -> Features:
     try:
         with errors_in_one_line():
             return validate_data(
-                estimator, X, reset=first, accept_sparse="csr", dtype=list(FLOATS), ensure_all_finite=False
+                estimator, as_mixed(X), reset=first, accept_sparse="csr", dtype=list(FLOATS), ensure_all_finite=False
             )
     except ValueError as error:
         rule, _, value = str(error).partition(": ")
@@ -101,11 +102,16 @@ def is_frame(X: object) -> bool:
 
 
 def as_mixed(X: MatrixLike) -> MatrixLike:
-    """Return X, or an array of objects where lists hold words: numbers beside words stay numbers."""
+    """Return X, or an array of objects where lists hold words, numbers beside them being numbers; NaN where masked."""
     if isinstance(X, list | tuple):
         array = np.asarray(X)
         return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
-    return X
+    return unmasked(X)
+
+
+def is_missing(cell: Any) -> bool:
+    """Return whether a cell is None, NaN, NaT, or NA of pandas, which is known by its name alone."""
+    return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)  # noqa: PLR0124 - NaN and NaT
 
 
 def is_sparse(X: object) -> bool:
@@ -148,7 +154,9 @@ def check_label_mask(label_mask: MaskLike, n_samples: int, n_labels: int) -> npt
 
 def read_mask(label_mask: MaskLike, n_samples: int, n_labels: int) -> npt.NDArray[np.bool_]:
     """Return the mask as boolean, (n_labels,) or (n_samples, n_labels); rows may count no label."""
-    mask = np.asarray(label_mask)
+    if np.ma.is_masked(label_mask):
+        raise ValueError("label_mask must say of each cell whether it counts. Got masked cells instead.")
+    mask = label_mask.toarray() if sparse.issparse(label_mask) else np.asarray(label_mask)
     if mask.dtype.kind != "b":
         if not np.isin(mask, (0, 1)).all():
             raise ValueError(f"label_mask must be boolean. Got dtype {mask.dtype} instead.")

@@ -9,7 +9,7 @@ from sklearn.feature_extraction import FeatureHasher
 from sklearn.utils.validation import check_array
 
 from estimators._typing import Array, MatrixLike
-from estimators.contract.validation import as_mixed, errors_in_one_line
+from estimators.contract.validation import as_mixed, errors_in_one_line, is_missing
 from metrics.validation import require_integer
 
 # rows from which on it is faster to look for the categories of a column first
@@ -62,8 +62,6 @@ def hash_categories(X: MatrixLike, *, n_features: int = 1024) -> sparse.csr_arra
            [0, 1]])
     """
     require_integer(n_features, "n_features", 1)
-    if isinstance(X, np.ma.MaskedArray):
-        X = X.astype(object).filled(np.nan)
     with errors_in_one_line():
         table: Array = check_array(as_mixed(X), dtype=None, ensure_all_finite=False)
     if table.dtype.kind in "mM" and np.isnat(table).any():
@@ -97,7 +95,7 @@ def _hash(tokens: Iterable[str], n_features: int) -> Array:
 
 
 def _token(column: int, category: Any) -> str:
-    if category is None or type(category).__name__ == "NAType" or category != category:  # noqa: PLR0124 - NaN and NaT
+    if is_missing(category):
         raise _missing(repr(category))
     # 2 and 2.0 are the same category: tables of numbers may be read as either
     is_number = isinstance(category, int | float | np.number | np.bool_)

@@ -13,11 +13,11 @@ from estimators._typing import Array, MatrixLike, RandomStateLike, RowValues
 from estimators.contract.failed_calls import unchanged_on_error
 from estimators.contract.locks import Locked, lock_of
 from estimators.contract.targets import ClassTarget
-from estimators.contract.validation import check_sample_weight, errors_in_one_line, require_a_weight
+from estimators.contract.validation import as_mixed, check_sample_weight, errors_in_one_line, require_a_weight
 from estimators.pragma._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, grow_tree
 from estimators.pragma._preferences import Pairs, Preferences, Weights
 from estimators.trees._importances import decreases, entropy, gini, importances
-from metrics.validation import require_choice, require_integer
+from metrics.validation import require_choice, require_integer, unmasked
 
 CRITERIA = {"gini": GINI, "entropy": ENTROPY, "pragma": PRAGMA}
 
@@ -126,7 +126,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             with errors_in_one_line():
-                features, classes = validate_data(self, X, y, dtype=np.float32, order="C")
+                features, classes = validate_data(self, as_mixed(X), unmasked(y), dtype=np.float32, order="C")
             check_classification_targets(classes)
             target = ClassTarget(np.unique(classes))
             if len(target.classes) < 2:
@@ -197,7 +197,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         with lock_of(self):
             check_is_fitted(self)
             with errors_in_one_line():
-                features = validate_data(self, X, reset=False, dtype=np.float32, order="C")
+                features = validate_data(self, as_mixed(X), reset=False, dtype=np.float32, order="C")
             return self.tree_.apply(features)
 
     @property

@@ -104,10 +104,22 @@ def test_learners_that_weight_votes_score_known_labels_too(data):
         assert learner.score(X, Y) == ((predicted == Y) | np.isnan(Y))[kept].all(axis=1).mean()
 
 
-def test_score_of_nothing_known_is_an_error(data):
+def test_score_of_nothing_that_counts_is_an_error(data):
     X, Y = data
-    with pytest.raises(ValueError, match=r"y must hold a known label that counts\. Got 0 of them instead"):
-        NETWORK.fit(X, Y).score(X, Y * np.nan)
+    hidden, first = np.where(np.arange(200)[:, None] == 0, np.nan, Y), np.arange(200) == 0
+    for truth, weight in ((Y * np.nan, None), (Y, np.zeros(200)), (hidden, first)):
+        with pytest.raises(ValueError, match=r"y must hold a known label that counts\. Got 0 of them in rows"):
+            NETWORK.fit(X, Y).score(X, truth, sample_weight=weight)
+
+
+def test_masks_of_score_are_sparse_too_but_not_for_one_class_a_row(data):
+    X, Y = data
+    fitted, mask = clone(NETWORK).fit(X, Y), X > 0.3
+    assert fitted.score(X, Y, label_mask=csr_array(mask)) == fitted.score(X, Y, label_mask=mask)
+    with pytest.raises(ValueError, match=r"label_mask must say of each cell whether it counts. Got masked cells"):
+        fitted.score(X, Y, label_mask=np.ma.array(mask, mask=mask))
+    with pytest.raises(ValueError, match="label_mask must be None where each row has one class"):
+        clone(NETWORK).fit(X, X[:, 0] > 0.5).score(X, X[:, 0] > 0.5, label_mask=mask[:, :1])
 
 
 def test_searches_pass_a_mask_to_score_where_routing_is_on(data):

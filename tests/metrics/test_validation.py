@@ -108,6 +108,7 @@ MISSING: dict[str, Any] = {
     "object": pd.DataFrame(HIDDEN, dtype=object),
     "arrow table": pa.table(dict(zip("abc", zip(*HIDDEN, strict=True), strict=True))),
     "one nullable column": pd.DataFrame(HIDDEN).astype({1: "Int64"}),
+    "one category": pd.DataFrame(HIDDEN, dtype="Int64").astype({0: "int64", 1: "category", 2: "int64"}),
     **{str(name): pd.DataFrame(HIDDEN, dtype=name) for name in ("Int64", "UInt8", "Float64", "int64[pyarrow]")},
     **{name: pd.DataFrame(HIDDEN, dtype="boolean").astype(name) for name in ("boolean", "bool[pyarrow]")},
 }

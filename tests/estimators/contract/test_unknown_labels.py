@@ -3,10 +3,18 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 
-from estimators import DivergedError, OnlineNeuralClassifier
+from estimators import (
+    DivergedError,
+    MultilabelStratifiedKFold,
+    OnlineLogisticRegression,
+    OnlineNeuralClassifier,
+    PragmaTreeClassifier,
+)
 from estimators._kernels.label_codes import UNKNOWN
 from estimators.contract.base import StreamClassifier
 from estimators.contract.targets import as_table, make_target
@@ -228,11 +236,54 @@ def test_the_default_is_to_refuse():
     assert StreamClassifier._learns_unknown is False
 
 
-@pytest.mark.parametrize("dtype", ["Int8", "boolean", "Float32", "float64"])
-def test_missing_values_of_pandas_are_unknown_labels(dtype):
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    Y = [[1, None], [0, 1], [None, 0]]
-    table = pandas.DataFrame(Y, columns=["a", "b"], dtype="float64").astype(dtype)
-    one = Strict().fit(np.eye(3), table)
-    two = Strict().fit(np.eye(3), np.array(Y, dtype=float))
+HOLES = [[1, None], [0, 1], [None, 0]]
+FRAME = pd.DataFrame(HOLES, columns=["a", "b"], dtype="float64")
+OBJECTS = FRAME.astype("Int64").astype(object)
+FORMS = {
+    **{dtype: FRAME.astype(dtype) for dtype in ("Int8", "boolean", "Float32", "float64", "category", object)},
+    "one category": FRAME[:2].fillna({"a": 1}).astype("Int64").astype({"b": "category", "a": "int64"}),
+    "None in lists": HOLES,
+    "NA in a frame": OBJECTS,
+    "NA in lists": OBJECTS.to_numpy().tolist(),
+    "polars": pl.DataFrame(HOLES, schema=["a", "b"], orient="row"),
+    "booleans of polars": pl.DataFrame(HOLES, schema=["a", "b"], orient="row").cast(pl.Boolean),
+    **{
+        f"masked {kind}": np.ma.array(FRAME.fillna(1).astype(kind), mask=FRAME.isna())
+        for kind in ("bool", "int8", "float")
+    },
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_missing_values_are_unknown_labels_whatever_holds_them(form):
+    Y = np.array(HOLES, dtype=float)[: len(FORMS[form])]
+    X = np.eye(3)[: len(Y)]
+    one, two = Strict().fit(X, FORMS[form]), Strict().fit(X, Y)
     assert np.array_equal(one.coef_, two.coef_)
+    assert one.score(X, FORMS[form]) == two.score(X, Y)
+    assert [test.tolist() for _, test in MultilabelStratifiedKFold(2).split(X, FORMS[form])] == [
+        test.tolist() for _, test in MultilabelStratifiedKFold(2).split(X, Y)
+    ]
+
+
+def test_a_masked_label_of_one_row_is_unknown():
+    x, hidden = np.ones(1), np.ma.array([1, 0], mask=[1, 0])
+    one, two = (OnlineLogisticRegression().begin([[1.0]], [[0, 0]]) for _ in range(2))
+    one.predict_then_fit_one(x, hidden)
+    two.predict_then_fit_one(x, [np.nan, 0])
+    assert np.array_equal(one.coef_, two.coef_)
+
+
+@pytest.mark.parametrize("learner", [OnlineLogisticRegression(), PragmaTreeClassifier()])
+def test_masked_features_and_classes_are_refused(learner):
+    X, y, mask = np.eye(4), np.arange(4) % 2, np.arange(4) == 1
+    with pytest.raises(ValueError, match=r"X must be finite|X contains NaN"):
+        learner.fit(np.ma.array(X.astype(int), mask=np.eye(4)), y)
+    with pytest.raises(ValueError, match="contains NaN"):
+        learner.fit(X, np.ma.array(y, mask=mask))
+
+
+@pytest.mark.parametrize("y", [["a", None], ["a", pd.NA], [0, None], pd.Series(["a", None]), pl.Series(["a", None])])
+def test_a_row_without_a_class_is_an_error(y):
+    with pytest.raises(ValueError, match="y must be finite, and have a class in every row"):
+        OnlineLogisticRegression().fit(np.eye(2), y)

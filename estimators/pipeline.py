@@ -227,6 +227,9 @@ class StreamPipeline(Composition, StreamClassifier):
         """
         with lock_of(self):
             rows = self._check_features(X)
+            if not self._has_begun:
+                one_score = isinstance(self._target, ClassTarget) and self.n_labels_ == 1
+                return np.zeros(rows.shape[0] if one_score else (rows.shape[0], self.n_labels_))
             scores: Array = self._last.decision_function(self._transform(rows))
             return scores
 

@@ -50,6 +50,13 @@ def test_rows_are_predicted_before_the_transformers_learn_them(cuts):
     assert np.array_equal(pipeline.predict(X), learner.predict(scaler.transform(X)))
 
 
+@pytest.mark.parametrize("target", [Y, Y[:, 0], Y[:, 0] + Y[:, 1]])
+def test_nothing_is_decided_before_the_transformers_have_learnt_a_row(target):
+    fitted = scaled(OnlineLogisticRegression()).fit(X, target)
+    scores, begun = fitted.decision_function(X), fitted.begin(X, target).decision_function(X)
+    np.testing.assert_array_equal(begun, np.zeros_like(scores))
+
+
 def test_what_needs_no_fitting_and_what_is_frozen_goes_through_in_one_call():
     frozen = FrozenEstimator(PCA(2, random_state=0).fit(X))
     pipeline = StreamPipeline([("project", frozen), ("learn", NearestRowClassifier())])

@@ -65,11 +65,12 @@ def check_rows(estimator: Estimator, X: Any, *, first: bool) -> Features:
     """Return X with rows that can be taken as those of an array, whatever they hold: only the width is checked."""
     if not first and _is_plain(estimator, X):
         return X
+    X = as_mixed(X)
     framed = is_frame(X) and X.shape[0] > 0
     with errors_in_one_line():
         X = validate_data(
             estimator,
-            X if framed else as_mixed(X),
+            X,
             reset=first,
             skip_check_array=framed,
             accept_sparse="csr",
@@ -101,11 +102,17 @@ def is_frame(X: object) -> bool:
     return hasattr(X, "columns") and hasattr(X, "shape")
 
 
-def as_mixed(X: MatrixLike) -> MatrixLike:
-    """Return X, or an array of objects where lists hold words, numbers beside them being numbers; NaN where masked."""
+def as_mixed(X: Any) -> Any:
+    """Return X with NaN for masked cells, and as objects where lists hold words, so that numbers stay numbers.
+
+    Sparse frames whose gaps are not zeros are dense.
+    """
     if isinstance(X, list | tuple):
         array = np.asarray(X)
         return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
+    sparse_types = [dtype for dtype in getattr(X, "dtypes", ()) if hasattr(dtype, "fill_value")] if is_frame(X) else []
+    if any(dtype.fill_value != 0 for dtype in sparse_types) and len(sparse_types) == X.shape[1]:
+        return X.sparse.to_dense()
     return unmasked(X)
 
 

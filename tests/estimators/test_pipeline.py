@@ -244,6 +244,15 @@ def test_words_are_hashed_whatever_holds_them(kind):
         np.testing.assert_array_equal(one_by_one.predict_then_fit_one(one, Y[i])[1], expected[i])
 
 
+def test_sparse_frames_whose_gaps_are_missing_values_are_dense():
+    frame = pd.DataFrame(X)
+    for learner in (OnlineLogisticRegression(), scaled(OnlineLogisticRegression())):
+        got = clone(learner).fit(frame.astype(pd.SparseDtype(float)), Y).predict_proba(X)
+        np.testing.assert_array_equal(got, clone(learner).fit(frame, Y).predict_proba(X))
+    with pytest.raises(ValueError, match=r"X must be finite. Got NaN at row 0, column 0"):
+        OnlineLogisticRegression().fit(frame.where(frame > 6).astype(pd.SparseDtype(float)), Y)
+
+
 def test_rows_of_frames_are_left_out_as_those_of_arrays():
     unknown = Y.astype(float)
     unknown[::2], weight = np.nan, np.arange(60) % 3

@@ -196,11 +196,18 @@ def _learns_tables(estimator: Any, X: Features, codes: Array) -> bool:
 
 def _not_of_classes(estimator: Any, got: str) -> TypeError:
     """Return the error for a learner of tables of labels among those of one class a row; it has the remedy."""
+    way_out = (
+        "A wrapper needs a classifier of one class a row; one of tables of labels, as its tags say it is, needs none."
+    )
+    if not hasattr(estimator, "__sklearn_tags__") or not get_tags(estimator).classifier_tags.multi_label:
+        way_out = (
+            "If it learns tables of labels, use it without a wrapper; so does mlstream.evaluate if its class has: "
+            "def __sklearn_tags__(self): tags = super().__sklearn_tags__(); tags.classifier_tags.multi_label = True; "
+            "return tags"
+        )
     return TypeError(
         f"estimator must learn one class a row where each label has its own copy. Got a {type(estimator).__name__}, "
-        f"{got}. If it learns tables of labels, use it without a wrapper; so does mlstream.evaluate if its class has: "
-        f"def __sklearn_tags__(self): tags = super().__sklearn_tags__(); tags.classifier_tags.multi_label = True; "
-        f"return tags"
+        f"{got}. {way_out}"
     )
 
 

@@ -15,7 +15,13 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from estimators import BinaryRelevance, PragmaStreamForestClassifier, RiverClassifier
+from estimators import (
+    BinaryRelevance,
+    ClassifierChain,
+    LabelCombination,
+    PragmaStreamForestClassifier,
+    RiverClassifier,
+)
 from mlstream import Search, evaluate, run_campaign
 from mlstream.evaluation.learners import adapt_to_stream, fresh
 from mlstream.evaluation.resources import ResourceMeter
@@ -189,6 +195,9 @@ def test_a_learner_of_tables_that_does_not_say_so_is_told_what_to_write():
             exec(advice.replace("super()", "super(type(self), self)"), told)  # noqa: S102 - our own words
             following = type("Following", (type(learner),), {"__sklearn_tags__": told["__sklearn_tags__"]})
             assert record(following())["scores"] == record(OfLabels())["scores"]
+            for wrapper in (BinaryRelevance, ClassifierChain, LabelCombination):
+                with pytest.raises(TypeError, match=r"A wrapper needs a classifier of one class a row; .* needs none"):
+                    wrapper(following()).partial_fit(X, Y).predict(X)
 
 
 def test_partial_fit_need_not_return_the_learner():

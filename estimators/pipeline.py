@@ -127,6 +127,8 @@ class StreamPipeline(Composition, StreamClassifier):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        if self.steps and hasattr(self.steps[-1][1], "__sklearn_tags__"):
+            tags.classifier_tags = get_tags(self.steps[-1][1]).classifier_tags or tags.classifier_tags
         tags.input_tags.sparse = all(
             get_tags(step).input_tags.sparse for _, step in self.steps if hasattr(step, "__sklearn_tags__")
         )

@@ -45,6 +45,8 @@ class RiverClassifier(StreamClassifier):
 
     Notes
     -----
+    A model whose ``learn_one`` takes no weight ``w`` learns a row of weight two twice, and refuses fractions.
+
     Predictions are the model's own where it makes them; outputs of regressors are thresholded at 0.5, and clipped to
     [0, 1] as probabilities. A model without probabilities has 0 or 1, and 0 for a label it has learnt nothing about.
 
@@ -128,10 +130,12 @@ class RiverClassifier(StreamClassifier):
 
     # ------------------------------------------------------------------ parts
     def _learn_rows(self, bridge: Any, X: Features, Y: Array, weight: Array | None) -> None:
-        weights = np.ones(len(Y)) if weight is None else weight
+        from estimators.interop._river_bridges import takes_weight
+
+        weights, repeats = (np.ones(len(Y)), False) if weight is None else (weight, not takes_weight(self.model))
         for x, labels, w in zip(self._dictionaries(X), Y.tolist(), weights.tolist(), strict=True):
-            if w:
-                bridge.learn(x, labels, **({} if w == 1 else {"w": w}))
+            for _ in range(int(w) if repeats else w > 0):
+                bridge.learn(x, labels, **({} if repeats or w == 1 else {"w": w}))
 
     def _seeds(self, n_copies: int) -> list[int | None]:
         if self.random_state is None:
@@ -182,11 +186,11 @@ class RiverClassifier(StreamClassifier):
     def _check_weights(self, weights: Array) -> None:
         from estimators.interop._river_bridges import takes_weight
 
-        other = weights[(weights != 0) & (weights != 1)]
+        other = weights[weights % 1 > 0]
         if len(other) and not takes_weight(self.model):
             raise ValueError(
-                f"sample_weight must be 0 or 1, since {type(self.model).__name__} takes no weights. "
-                f"Got {other[0]} instead."
+                f"sample_weight must hold whole numbers, since {type(self.model).__name__} takes no weights, but "
+                f"learns a row as often. Got {other[0]} instead."
             )
 
 

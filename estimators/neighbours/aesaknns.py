@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.random import RandomState
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 
 from estimators._typing import Array
 from estimators.contract.base import Mask, StreamClassifier
@@ -139,6 +139,12 @@ class AESAKNNSClassifier(StreamClassifier):
     def window_sizes_(self) -> Array:
         """Number of rows in the window of each member."""
         return np.array([member.window_size for member in self._members])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # scikit-learn's checks of scores have two features, of which each member gets one or two
+        tags.classifier_tags.poor_score = True
+        return tags
 
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:

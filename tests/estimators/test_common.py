@@ -8,13 +8,15 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from inspect import cleandoc, isclass
+from inspect import cleandoc, isclass, signature
 from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from river.naive_bayes import GaussianNB
 from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import has_fit_parameter
 
@@ -141,6 +143,26 @@ def test_a_learner_keeps_every_law(name):
 @pytest.mark.parametrize("name", [*OTHERS, *BATCHES])
 def test_another_variant_keeps_every_law(name):
     _break_no(_laws(name))
+
+
+LOGISTIC = estimators.OnlineLogisticRegression()
+PARTS = {
+    "PrequentialStack": [("mean", estimators.MeanLabelsClassifier()), ("learn", LOGISTIC)],
+    "RiverClassifier": GaussianNB(),
+    "StreamPipeline": [("scale", StandardScaler()), ("learn", LOGISTIC)],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", sorted(type(one).__name__ for one in FAST.values() if hasattr(estimators, type(one).__name__))
+)
+def test_with_its_defaults_a_learner_fails_the_expected_checks_of_scikit_learn_only(name):
+    kind = getattr(estimators, name)
+    required = [part for part in signature(kind).parameters.values() if part.default is part.empty]
+    learner = kind(*(PARTS.get(name, LOGISTIC) for _ in required))
+    expected = estimators.expected_failed_checks(learner)
+    check_estimator(learner, on_skip=None, expected_failed_checks=expected)
 
 
 # --------------------------------------------------------- in another process

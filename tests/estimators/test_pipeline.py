@@ -15,8 +15,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, Normalizer, OneHotEncoder, StandardScaler
+from sklearn.utils import get_tags
 
-from estimators import OnlineLogisticRegression, hash_categories
+from estimators import OnlineLogisticRegression, StreamRidgeClassifier, hash_categories
 from estimators.baselines import MeanLabelsClassifier, NearestRowClassifier
 from estimators.pipeline import StreamPipeline
 
@@ -55,6 +56,11 @@ def test_nothing_is_decided_before_the_transformers_have_learnt_a_row(target):
     fitted = scaled(OnlineLogisticRegression()).fit(X, target)
     scores, begun = fitted.decision_function(X), fitted.begin(X, target).decision_function(X)
     np.testing.assert_array_equal(begun, np.zeros_like(scores))
+
+
+def test_tags_of_a_classifier_are_those_of_the_last_step():
+    for learner in (StreamRidgeClassifier(), OnlineLogisticRegression()):
+        assert get_tags(scaled(learner)).classifier_tags == get_tags(learner).classifier_tags
 
 
 def test_what_needs_no_fitting_and_what_is_frozen_goes_through_in_one_call():

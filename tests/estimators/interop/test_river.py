@@ -272,8 +272,17 @@ def test_weights_reach_models_that_take_them(small):
     weight = np.array([1.0, 0.0, 2.5, 1.0])
     learner = RiverClassifier(Recorder()).partial_fit(X[:4], Y[:4], sample_weight=weight)
     assert [w for _, w in learner.bridge_.models[0].rows] == [1, 2.5, 1]
-    with pytest.raises(ValueError, match=r"must be 0 or 1, since NoChangeClassifier takes no weights. Got 2.5"):
+    with pytest.raises(
+        ValueError, match=r"must hold whole numbers, since NoChangeClassifier takes no weights, .* Got 2.5"
+    ):
         RiverClassifier(dummy.NoChangeClassifier()).partial_fit(X[:4], Y[:4], sample_weight=weight)
+
+
+def test_a_model_without_weights_learns_a_row_as_often_as_it_weighs(small):
+    X, Y = small
+    weight, model = np.arange(len(X)) % 3, RiverClassifier(naive_bayes.GaussianNB())
+    expected = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0)).predict_proba(X)
+    np.testing.assert_array_equal(model.fit(X, Y, sample_weight=weight).predict_proba(X), expected)
 
 
 # --------------------------------------------------------- seeds, copies, errors

@@ -103,16 +103,20 @@ def get_scorer(name: str, *, k: int | None = None) -> Any:
     >>> scores["test_f1"].tolist(), scores["test_best"].tolist()
     ([1.0, 1.0, 1.0], [1.0, 1.0, 1.0])
     """
-    if not isinstance(name, str) or name not in _BY_NAME:
-        alike = [known for known in (f"neg_{name}", f"{name}_macro") if known in _BY_NAME]
-        near = alike or get_close_matches(str(name), _BY_NAME, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"name must be among {', '.join(get_scorer_names())}. Got {name!r} instead{hint}")
-    metric = _BY_NAME[name]
+    metric = _find(name)
     if (k is None) == (metric.form == "best"):
         raise ValueError(f"k must be {'an integer' if k is None else 'None'} for {name!r}. Got {k!r} instead.")
     sign = -1 if metric.better == "lower" else 1
     return _LabelScorer(_Score(metric), sign, {} if k is None else {"k": require_integer(k, "k", 1)}, _response(metric))
+
+
+def _find(name: str) -> NamedMetric:
+    if isinstance(name, str) and name in _BY_NAME:
+        return _BY_NAME[name]
+    alike = [known for known in (f"neg_{name}", f"{name}_macro") if known in _BY_NAME]
+    near = alike or get_close_matches(str(name), _BY_NAME, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    raise ValueError(f"name must be among {', '.join(get_scorer_names())}. Got {name!r} instead{hint}")
 
 
 def _response(metric: NamedMetric) -> str | tuple[str, ...]:

@@ -250,6 +250,8 @@ def is_binary(table: Array) -> bool:
 
 
 def _vector(y: MatrixLike) -> Array:
+    if type(y) is np.ndarray and y.shape == (1,) and y.dtype.kind in "biu":
+        return y  # one row at a time, as from River: the checks take longer than a tree
     with errors_in_one_line():
         values: Array = column_or_1d(y, warn=True)
         unknown = np.ma.is_masked(y) or (values.dtype.kind == "O" and any(map(is_missing, values)))

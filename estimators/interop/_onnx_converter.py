@@ -12,6 +12,7 @@ from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64T
 from skl2onnx.operator_converters.calibrated_classifier_cv import convert_sklearn_calibrated_classifier_cv
 from skl2onnx.operator_converters.pipelines import convert_pipeline
 from skl2onnx.operator_converters.stacking import convert_sklearn_stacking_classifier
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import FeatureUnion, Pipeline
@@ -80,9 +81,8 @@ def _parse(
 
 def _past_columns(scope: Scope, model: StreamPipeline, inputs: list[Variable]) -> tuple[StreamPipeline, list[Variable]]:
     """Let skl2onnx convert the first steps, up to the last that it parses; return the rest and what it reads."""
-    rest, steps = copy(model), [(place, step) for place, (_, step) in enumerate(model.steps_[:-1]) if step is not None]
+    rest, steps = copy(model), _convertible_steps(model)
     scope.add_options(id(rest), scope.get_options(model, {}))
-    steps = [(place, convertible_step(step)) for place, step in steps if not isinstance(step, str)]
     parsed = [place for place, step in steps if isinstance(step, ColumnTransformer | FeatureUnion | Pipeline)]
     for place, step in steps if model._has_begun else []:
         if not (_hold_text(inputs) or place <= max(parsed, default=-1)):
@@ -93,6 +93,12 @@ def _past_columns(scope: Scope, model: StreamPipeline, inputs: list[Variable]) -
         inputs = parsers._parse_sklearn(scope, step, inputs)
         rest.steps_ = [*rest.steps_[:place], (rest.steps_[place][0], None), *rest.steps_[place + 1 :]]
     return rest, inputs
+
+
+def _convertible_steps(model: StreamPipeline) -> list[tuple[int, BaseEstimator]]:
+    """Return the transformers by place, without those that leave rows as they are."""
+    steps = enumerate(step for _, step in model.steps_[:-1])
+    return [(place, convertible_step(step)) for place, step in steps if not isinstance(step, str | None)]
 
 
 def _hold_text(inputs: list[Variable]) -> bool:

@@ -117,8 +117,8 @@ def inspect(
     opened = open_stream(stream)
     if not as_json:
         console.show_card(opened.card)
-    diagnosis = mlstream.diagnose(opened) if full or pictures is not None else None
-    drawn = _draw(opened, diagnosis, pictures) if diagnosis is not None and pictures is not None else ()
+    diagnosis = mlstream.diagnose(opened) if full or pictures else None
+    drawn = _draw(opened, diagnosis, pictures) if diagnosis and pictures else ()
     shown = diagnosis if full else None
     if as_json:
         console.print_json(card_document(opened.card) | _describe_measured(shown, drawn))

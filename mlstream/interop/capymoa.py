@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -23,11 +23,7 @@ class Rows:
         self, stream: Stream, label: str | None, new_schema: Callable[..., Any], new_row: Callable[..., Any]
     ) -> None:
         features, labels = stream.card.feature_names, stream.card.label_names
-        if label is not None and label not in labels:
-            raise ValueError(f"label must be one of the labels {list(labels)}. Got {label!r} instead.")
-        target = label or "labels"
-        if target in features:
-            raise ValueError(f"The class must have another name than the features. Got {target!r} for both instead.")
+        target = _name_class(features, labels, label)
         self._stream, self._columns = stream, slice(None) if label is None else [labels.index(label)]
         n_unknown = sum(int(np.isnan(part.Y[:, self._columns]).any(axis=1).sum()) for part in stream)
         if n_unknown:
@@ -75,6 +71,15 @@ class Rows:
     def _label_sets(self) -> list[list[int]]:
         rows = chain.from_iterable(part.Y.astype(int).tolist() for part in self._stream)
         return [list(row) for row in dict.fromkeys(map(tuple, rows))]
+
+
+def _name_class(features: Sequence[str], labels: Sequence[str], label: str | None) -> str:
+    if label is not None and label not in labels:
+        raise ValueError(f"label must be one of the labels {list(labels)}. Got {label!r} instead.")
+    target = label or "labels"
+    if target in features:
+        raise ValueError(f"The class must have another name than the features. Got {target!r} for both instead.")
+    return target
 
 
 def to_capymoa(stream: Stream, label: str | None = None) -> Any:

@@ -13,7 +13,7 @@ from mlstream._support.files import write_text_atomically
 from mlstream.campaign.search import Criterion, Search, choose
 from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.provenance import describe_run, to_json
-from mlstream.evaluation.settings import UNSTATED_RULES, Settings
+from mlstream.evaluation.settings import Settings
 from mlstream.records.paths import Repetition, progress_path, run_path, selection_path
 from mlstream.records.run_record import load_run_at, load_selection
 from mlstream.records.run_result import RunResult
@@ -124,7 +124,6 @@ class Job:
         expected = self.describe(record.selection)
         # The record of an older version may be that of another rule of the same name.
         got = {name: getattr(record, name) for name in names} | {"label_space": record.label_space_rule}
-        got["settings"] = _state_rules(record.settings)
         require_same(self.path, {name: (got[name], expected[name]) for name in names})
         return None if record.status == "failed" else record
 
@@ -137,8 +136,7 @@ class Job:
         if not isinstance(self.learner, Search) or not path.exists():
             return None
         record, expected = load_selection(path), self._origin()
-        got = record.run | {"settings": _state_rules(record.run.get("settings"))}
-        require_same(path, {name: (got.get(name), value) for name, value in expected.items()})
+        require_same(path, {name: (record.run.get(name), value) for name, value in expected.items()})
         require_same(path, {"objective": (record.selection.objective, self.criterion.score)})
         return record.selection
 
@@ -169,11 +167,6 @@ class Job:
             require_same(path, {"objective": (record.selection.objective, self.criterion.score)})
 
 
-def _state_rules(settings: JsonValue) -> JsonValue:
-    """Return the settings of a record with the rules that older versions did not state."""
-    return UNSTATED_RULES | settings if isinstance(settings, dict) else settings
-
-
 def require_same(path: Path, pairs: Mapping[str, tuple[object, object]]) -> None:
     """Raise a ValueError that names the first field of a record that differs from what was requested.
 
@@ -182,8 +175,12 @@ def require_same(path: Path, pairs: Mapping[str, tuple[object, object]]) -> None
     for name, (got, expected) in pairs.items():
         if got != expected:
             found, wanted = _differing(got, expected)
+            given = found.items() if name == "settings" and isinstance(found, Mapping) else ()
+            choices = [(option, value) for option, value in given if isinstance(value, str)]
+            options = ", ".join(f"{one} = {value!r}, or --{one.replace('_', '-')} {value}" for one, value in choices)
+            go_on = f"go on with its options ({options}), " if options else ""
             raise ValueError(
-                f"{path} must be the record of the requested run: use another folder, or remove the file. "
+                f"{path} must be the record of the requested run: {go_on}use another folder, or remove the file. "
                 f"Got {name} = {found!r} instead of {wanted!r}."
             )
 

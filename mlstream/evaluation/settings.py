@@ -36,8 +36,6 @@ _MAX_SEED = 2**32 - 1
 
 # Options that records of older versions do not have.
 _ABSENT_BY_DEFAULT = ("metrics", "warm_up_rows", "decision")
-# Rules that records of older versions followed and do not state.
-UNSTATED_RULES: dict[str, JsonValue] = {"ties": "order"}
 
 # A protocol, or a port: tcp://127.0.0.1:8786, localhost:8786, inproc://127.0.0.1/1/1.
 _ADDRESS = re.compile(r"[a-z]+://.+|.+:\d+")

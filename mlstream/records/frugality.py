@@ -1,4 +1,4 @@
-"""The scores of frugality, a name for each unit of energy, and how older records named them."""
+"""The scores of frugality, a name for each unit of energy; and older records, in the terms of today."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from types import MappingProxyType
 FRUGALITIES: Mapping[str, str] = MappingProxyType({"frug_kwh": "kWh", "frug_kj": "kJ"})
 # Records without a unit in the name state it in this setting, or took kWh.
 _OLD_NAME, _SETTING, _OLD_DEFAULT = "frug", "energy_unit", "kWh"
+# Rules that older records followed and do not state.
+_UNSTATED_RULES = {"ties": "order"}
 
 
 def is_frugality(score: str) -> bool:
@@ -18,21 +20,21 @@ def is_frugality(score: str) -> bool:
 
 
 def rename_in_run(content: object) -> object:
-    """Return the fields of a run's record with the unit in the name of the score, and not among the settings."""
+    """Return the fields of a run's record with its rules, and the unit in the name of the score, not in settings."""
     if not isinstance(content, dict):
         return content
     score = _score_of(content)
     renamed = {name: _renamed(content[name], score) for name in ("scores", "undefined") if name in content}
     chosen = {"selection": _with_objective(content["selection"], score)} if "selection" in content else {}
-    return content | renamed | chosen | _without_unit(content)
+    return content | renamed | chosen | _state_rules(content)
 
 
 def rename_in_search(content: object) -> object:
-    """Return the fields of a search's record with its objective; older ones state its unit as a setting."""
+    """Return the fields of a search's record with its objective and all rules; older ones state a unit as a setting."""
     if not isinstance(content, dict) or not isinstance(run := content.get("run"), dict):
         return content
     selection = _with_objective(content.get("selection"), _score_of(run))
-    return content | {"run": run | _without_unit(run), "selection": selection}
+    return content | {"run": run | _state_rules(run), "selection": selection}
 
 
 def _score_of(run: Mapping[str, object]) -> str:
@@ -54,8 +56,8 @@ def _renamed(values: object, score: str) -> object:
     return {score if name == _OLD_NAME else name: value for name, value in values.items()}
 
 
-def _without_unit(content: Mapping[str, object]) -> dict[str, object]:
-    settings = content.get("settings")
+def _state_rules(content: Mapping[str, object]) -> dict[str, object]:
+    settings = content.get("settings", {})
     if not isinstance(settings, dict):
         return {}
-    return {"settings": {name: value for name, value in settings.items() if name != _SETTING}}
+    return {"settings": _UNSTATED_RULES | {name: value for name, value in settings.items() if name != _SETTING}}

@@ -209,8 +209,7 @@ def _scores(runs: Sequence[RunResult]) -> str:
     stated = [run for run in runs if run.settings.get("one_class") is not None]
     rules = by_value(stated, lambda run: _ONE_CLASS[str(run.settings["one_class"])], lambda run: run.strategy)
     one_class = _each(rules, lambda rule: f"A label whose true values are all the same {rule}", "for")
-    ranked = [run for run in runs if run.settings.get("ties") is not None]
-    ties = _each(by_value(ranked, lambda run: _TIES[str(run.settings["ties"])], lambda run: run.strategy), str, "for")
+    ties = _each(by_value(runs, lambda run: _TIES[str(run.settings["ties"])], lambda run: run.strategy), str, "for")
     left_out = "Undefined values are left out of means." if any(run.left_out for run in runs) else ""
     return " ".join(part for part in (defined, one_class, ties, decisions_text(runs), left_out) if part)
 

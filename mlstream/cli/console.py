@@ -5,6 +5,7 @@ Rich is imported when something is printed, so that every command can import thi
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -47,9 +48,11 @@ def print_line(message: str) -> None:
 
 def print_json(document: object) -> None:
     """Print a document of models, data classes, arrays and plain values as JSON; what is not finite is null."""
-    from pydantic_core import to_json
+    from pydantic_core import to_jsonable_python
 
-    content = to_json(document, indent=1, inf_nan_mode="null", fallback=_to_plain)
+    plain = to_jsonable_python(document, inf_nan_mode="null", fallback=_to_plain)
+    # Paths that are not UTF-8 hold halves of surrogate pairs, which are escaped here as JSON has them.
+    content = json.dumps(plain, indent=1, ensure_ascii=False).encode(errors="backslashreplace")
     # As bytes: JSON is UTF-8 wherever it is printed. Only what stands for a file takes text.
     typer.echo(content if hasattr(sys.stdout, "buffer") else content.decode())
 
@@ -71,7 +74,8 @@ def print_outcome(line: str, document: object, *, as_json: bool) -> None:
 @contextmanager
 def keep_for_json(as_json: bool) -> Iterator[None]:
     """Send all that is printed in the block to standard error, if the command prints JSON at its end."""
-    if not as_json:
+    # Without a standard output, nothing is printed.
+    if not as_json or sys.stdout is None:
         yield
         return
     sys.stdout.flush()

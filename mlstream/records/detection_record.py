@@ -13,7 +13,7 @@ from mlstream._support.files import write_text_atomically
 from mlstream.records.checks import failures
 from mlstream.records.paths import detection_path, require_own_path
 from mlstream.records.run_result import Score, as_number
-from mlstream.records.schema import Record, VersionedRecord, read_record
+from mlstream.records.schema import AnyText, Record, VersionedRecord, read_record
 from mlstream.streams.frames import make_frame
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Detection(VersionedRecord):
     detector_class: str = Field(description="The detector's own representation, parameters included.")
     detector_parameters: dict[str, JsonValue]
     learner: str
-    estimator: str = Field(description="The estimator's own representation, parameters included.")
+    estimator: AnyText = Field(description="The estimator's own representation, parameters included.")
     parameters: dict[str, JsonValue]
     wrapped_as: str | None = Field(None, description="Wrapper around the learner, as in the record of a run.")
     seed: int = Field(ge=0)
@@ -61,7 +61,7 @@ class Detection(VersionedRecord):
     settings: dict[str, JsonValue] = Field(description="The other options of the detection; max_delay as it was used.")
     drifts: list[TrueDrift]
     status: Literal["done", "failed"]
-    error: str | None = None
+    error: AnyText | None = None
     error_rate: Score = Field(None, description="Mean error of the learner, over the rows that have one.")
     alarms: list[Alarm] = Field(default_factory=list, description="In order, at most one for each row.")
     scores: dict[str, Score] = Field(default_factory=dict, description="The scores of `metrics.detection_scores`.")

@@ -11,7 +11,7 @@ from pydantic import Field, JsonValue, field_validator, model_validator
 from mlstream._support import html as _html
 from mlstream.records.frugality import rename_in_run
 from mlstream.records.paths import Repetition
-from mlstream.records.schema import SCHEMA_VERSION, Record, VersionedRecord
+from mlstream.records.schema import SCHEMA_VERSION, AnyText, Record, VersionedRecord
 from mlstream.records.selection_record import Selection
 from mlstream.streams.frames import make_frame
 
@@ -118,7 +118,7 @@ class RunResult(VersionedRecord):
     """
 
     strategy: str
-    estimator: str = Field(description="The estimator's own representation, parameters included.")
+    estimator: AnyText = Field(description="The estimator's own representation, parameters included.")
     parameters: dict[str, JsonValue]
     wrapped_as: str | None = Field(
         None,
@@ -147,14 +147,14 @@ class RunResult(VersionedRecord):
         description="Rows at the beginning that the learner waited for, and learnt in one call; 0 where it learnt from "
         "the first row on.",
     )
-    warnings: dict[str, int] = Field(
+    warnings: dict[AnyText, int] = Field(
         default_factory=dict, description="Warnings given while the learner and its references learnt -> how often."
     )
     predicts_with_task: bool = Field(
         False, description="Whether the learner is given the labels of the row's task when it predicts."
     )
     status: Literal["done", "capped", "failed"]
-    error: str | None = None
+    error: AnyText | None = None
     scores: dict[str, Score] = Field(default_factory=dict, description="One number per metric.")
     undefined: dict[str, str] = Field(default_factory=dict, description="Why a score is null.")
     left_out: dict[str, LeftOut] = Field(

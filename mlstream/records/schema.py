@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from mlstream._support.files import open_plain
@@ -20,6 +20,14 @@ _FIRST_VERSION = 1
 _OLD_VERSION = {"format_version": 1}
 
 AnyModel = TypeVar("AnyModel", bound=BaseModel)
+
+
+def _escape(text: object) -> object:
+    return text.encode(errors="backslashreplace").decode() if isinstance(text, str) else text
+
+
+# What another's code says; halves of surrogate pairs, which no file holds, are escaped.
+AnyText = Annotated[str, BeforeValidator(_escape)]
 
 
 class Record(Model):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, model_validator
 
 from mlstream.records.frugality import rename_in_search
-from mlstream.records.schema import Record, VersionedRecord
+from mlstream.records.schema import AnyText, Record, VersionedRecord
 
 
 class Trial(Record):
@@ -29,7 +29,7 @@ class Trial(Record):
     cpu_time_s: Annotated[float, Field(ge=0)] = 0.0
     energy_kwh: Annotated[float, Field(ge=0)] | None = None
     energy_below_resolution: bool = Field(default=False, description="Too short for the meter: it counts as zero.")
-    error: str | None = None
+    error: AnyText | None = None
 
 
 class Selection(Record):

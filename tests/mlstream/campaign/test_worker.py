@@ -25,6 +25,13 @@ class Absent(Online):
         return super().predict_proba(X) * float("nan")
 
 
+class Unreadable(Online):
+    """Fails with a text that no file holds."""
+
+    def partial_fit(self, X, Y):
+        raise ValueError("y\udcff")
+
+
 class Ending(Online):
     """Ends its process."""
 
@@ -63,7 +70,7 @@ def test_a_job_is_recorded_under_its_own_name_and_its_mark_goes(tmp_path):
 
 
 def test_wrong_answers_are_failures_that_say_what_was_wrong(tmp_path):
-    for estimator, message in ((Wrong(), "Wrong"), (Absent(), "Absent")):
+    for estimator, message in ((Wrong(), "Wrong"), (Absent(), "Absent"), (Unreadable(), "y\\udcff")):
         record = run_job(job_of(estimator, tmp_path))
         assert record.status == "failed"
         assert message in record.error.splitlines()[-1]

@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -201,3 +202,15 @@ def test_numbers_of_every_kind_are_json(capsys):
     printed = capsys.readouterr().out
     assert json.loads(printed, parse_constant=refuse) == {"a": None, "b": 0.5, "c": [1, None], "d": 3, "e": "é"}
     assert printed.count("é") == 1
+
+
+def test_paths_that_are_not_utf_8_are_escaped(capsys):
+    console.print_json({"path": Path("g\udcff.npz")})
+    assert json.loads(capsys.readouterr().out) == {"path": "g\udcff.npz"}
+
+
+def test_a_command_ends_as_others_without_a_standard_output(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    with console.keep_for_json(True):
+        pass
+    console.print_json([])

@@ -8,7 +8,7 @@ _NOT_OURS = set(dir(BaseModel)) - set(dir(object))
 
 
 class Model(BaseModel):
-    """A model of pydantic whose `dir`, from which shells complete names, holds none of pydantic's forty."""
+    """A model of pydantic whose `dir`, from which IPython completes names, holds none of pydantic's forty."""
 
     def __dir__(self) -> Iterable[str]:
         names = super().__dir__()

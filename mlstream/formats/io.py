@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from zipfile import BadZipFile, ZipFile
 
 from mlstream.formats.npz import load_npz, save_npz
 from mlstream.formats.plain_stream import load_tables, save_tables
-from mlstream.formats.stream_files import card_path, evaluation_path
+from mlstream.formats.stream_files import card_path, evaluation_path, find_card
 from mlstream.streams.stream import Stream
 
 _SUFFIXES = (".npz", ".arff", ".arff.gz", ".train.csv", ".train.csv.gz", ".train.parquet")
@@ -61,8 +62,9 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False, check: bool | None
     Parameters
     ----------
     path : path
-        The file; or a folder that holds the files of one stream, such as a published one, of which the NPZ file is read
-        where there is one, else Parquet, ARFF or CSV. `verify` also compares the files of a published folder.
+        The file; or a folder that holds the files of one stream, of which the NPZ file is read where there is one, else
+        the Parquet, ARFF or CSV files that the card lists. Of several streams, the one called ``stream`` is read, as it
+        is in a published folder. `verify` also compares the files of such a folder.
     mmap : bool
         Leave the arrays of an NPZ file on disk, read-only, until they are used; for streams larger than memory. The
         file must not be written to meanwhile; to replace it, as `save` does, is harmless.
@@ -80,7 +82,8 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False, check: bool | None
     FileNotFoundError
         If the file, or one that belongs to it, is missing, or the folder holds no stream.
     ValueError
-        If the file holds no stream of this version, or is not as it was written, or the folder holds several streams.
+        If the file holds no stream of this version, or is not as it was written, or the folder holds several streams
+        and none of the name ``stream``.
 
     Examples
     --------
@@ -121,9 +124,8 @@ def find_stream(folder: Path) -> Path:
     # The fastest reader first.
     for suffix in (".npz", *reversed(_SUFFIXES[1:])):
         for path in sorted(folder.glob(f"*{suffix}")):
-            # Only the card beside it tells a file of rows from any other table.
-            if suffix == ".npz" or card_path(path).is_file():
-                found.setdefault(card_path(path), path)
+            if card_path(path) not in found and path.is_file() and _holds_stream(path):
+                found[card_path(path)] = path
     if not found:
         raise FileNotFoundError(
             f"{folder} must hold a stream, such as stream.npz of a published folder. Got a folder without one."
@@ -133,6 +135,19 @@ def find_stream(folder: Path) -> Path:
         names = ", ".join(path.name for path in found.values())
         raise ValueError(f"{folder} must hold one stream, or the path must name one. Got several: {names}.")
     return found.get(published) or next(iter(found.values()))
+
+
+def _holds_stream(path: Path) -> bool:
+    """Return whether a file is of a stream, by the names in an NPZ file, or by the card beside a file of rows."""
+    if path.suffix != ".npz":
+        card = find_card(path)
+        return card is not None and path.name in [file.name for file in card.files]
+    try:
+        with ZipFile(path) as archive:
+            return "card.npy" in archive.namelist()
+    except (BadZipFile, OSError):
+        # Its reader says what is wrong with it.
+        return True
 
 
 def files_of(path: Path) -> tuple[Path, ...]:

@@ -146,11 +146,17 @@ def test_only_npz_can_be_mapped(tmp_path: Path) -> None:
         load(tmp_path / "x.arff", mmap=True)
 
 
-@pytest.mark.parametrize("suffixes", [[".npz"], [".train.parquet"], [".arff"], [".train.csv.gz"], [".arff", ".npz"]])
+@pytest.mark.parametrize(
+    "suffixes",
+    [[".npz"], [".train.parquet"], [".arff"], [".train.csv.gz"], [".arff", ".npz"], [".train.csv", ".arff"]],
+)
 def test_a_folder_stands_for_the_stream_in_it(tmp_path: Path, suffixes: list[str]) -> None:
     for suffix in suffixes:
         save(make_stream(), tmp_path / f"x{suffix}")
     (tmp_path / "table.train.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    (tmp_path / "folder.npz").mkdir()
+    (tmp_path / "gone.npz").symlink_to("nowhere")
+    np.savez(tmp_path / "arrays.npz", x=[1])
     assert_same_stream(load(tmp_path), make_stream())
     if ".npz" in suffixes:
         assert_same_stream(load(str(tmp_path), mmap=True), make_stream())

@@ -51,12 +51,43 @@ def test_metrics_and_learners_need_nothing_that_only_posix_has():
     assert learnt == run(LEARN, "StreamRidge").stdout
 
 
-def test_what_needs_posix_says_so():
+def test_what_needs_posix_says_so(tmp_path):
     code = (
         WITHOUT_POSIX
         + "import mlstream\ntry:\n    mlstream.evaluate\nexcept ModuleNotFoundError as error:\n    print(error)"
     )
     assert "mlstream.evaluate needs the module resource: only POSIX systems have it" in run(code).stdout
+    code = (
+        WITHOUT_POSIX
+        + "from mlstream.cli import main\ntry:\n    main()\nexcept SystemExit as end:\n    print(end.code)"
+    )
+    ended = run(code, "run", "yeast-tasks", "-q", "-o", str(tmp_path))
+    assert ended.stdout == "1\n"
+    assert "Error: The command mlstream needs the module resource: only POSIX systems have it" in ended.stderr
+
+
+def test_a_missing_package_is_named_with_the_command_that_installs_it():
+    errors = {
+        "mlstream.fetch_dataset('scene')": "Downloading a table needs the module pooch: pip install pooch",
+        "mlstream.load_dataset('yeast')": "river/datasets, as yeast.csv. Got no such file: pip install river",
+        "mlstream.load_dataset(sys.executable, format='parquet')": "Reading Parquet needs the module pyarrow: pip",
+        "mlstream.save(None, 'a.train.parquet')": "Writing Parquet needs the module pyarrow: pip install pyarrow",
+        "mlstream.interop.from_datasets": "interop.from_datasets needs the module pyarrow: pip install pyarrow",
+        "estimators.as_river_classifier(None)": "as_river_classifier needs the module river: pip install river",
+        "estimators.RiverClassifier(None).fit([[0.5]], [1])": "RiverClassifier needs the module river: pip",
+    }
+    code = """
+import sys
+sys.modules.update(dict.fromkeys(["pooch", "pyarrow", "river"]))
+import estimators, mlstream.interop
+for call in sys.argv[1:]:
+    try:
+        eval(call)
+    except (FileNotFoundError, ModuleNotFoundError) as error:
+        print(error)
+"""
+    for line, error in zip(run(code, *errors).stdout.splitlines(), errors.values(), strict=True):
+        assert error in line
 
 
 @pytest.mark.slow

@@ -37,15 +37,15 @@ def attach(
 
 @contextmanager
 def needing(what: str, instead: str = "") -> Iterator[None]:
-    """Say what `what` needs, and how to get it, if a module that the block imports is not installed.
+    """Say what `what` needs, and how to get it, if the block, or a decorated function, imports a missing module.
 
-    `instead` is what can be done without it.
+    `instead` is what can be done without it. Of blocks within each other, the innermost says it.
     """
     try:
         yield
     except ModuleNotFoundError as error:
         module = (error.name or "").partition(".")[0]
-        if module in _OURS or not module:
+        if module in _OURS or not module or " needs the module " in str(error):
             raise
         advice = f"pip install {_INSTALLED_BY.get(module, module)}{instead}"
         if module in sys.stdlib_module_names:

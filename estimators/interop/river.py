@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, Estimator, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.lazy import needing
 from estimators.contract.targets import LabelTarget
 from estimators.contract.validation import Features
 from estimators.drift.base import DriftDetector
@@ -89,6 +90,7 @@ class RiverClassifier(StreamClassifier):
         self.random_state = random_state
 
     # ------------------------------------------------------------------ hooks
+    @needing("RiverClassifier")
     def _start(self) -> None:
         from estimators.interop import _river_bridges as bridges
 
@@ -194,6 +196,7 @@ class RiverClassifier(StreamClassifier):
             )
 
 
+@needing("as_river")
 def as_river(
     estimator: Estimator,
     *,
@@ -280,6 +283,7 @@ def as_river(
     return RiverAdapter(estimator, features, labels, max_labels, max_features)
 
 
+@needing("as_river_classifier")
 def as_river_classifier(
     estimator: Estimator,
     *,

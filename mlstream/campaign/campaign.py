@@ -15,6 +15,7 @@ from mlstream.campaign.executors import Ended, run_in_processes, run_serially
 from mlstream.campaign.job import Job
 from mlstream.campaign.planning import name_apart, plan_jobs, prepare_folder
 from mlstream.campaign.progress_files import read_progress, remove_progress
+from mlstream.evaluation.energy import require_meter
 from mlstream.evaluation.run import RowProgress
 from mlstream.evaluation.settings import CampaignOptions, Objective, SelectionMethod, Settings
 from mlstream.publishing.named_streams import StreamLike, as_stream
@@ -146,6 +147,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         If a name or the value of an option is unknown, two streams or runs are the same, a stream cannot be repeated in
         this way, or the folder holds the record of another run under the name of one of these, or runs on one of the
         streams that were made with another `vary`. Nothing is run then.
+    ModuleNotFoundError
+        If CodeCarbon is to measure energy and is not installed. Nothing is run then.
     OSError
         If a record cannot be written (no permission, no space), no scheduler or worker of Dask responds, or the
         scheduler ends before the runs do. Existing records stay, and the same call goes on from them.
@@ -187,9 +190,12 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         raise TypeError(f"streams must be a list of streams, or of their names. Got {streams!r} instead.")
     streams = name_apart([as_stream(stream) for stream in streams])
     warn_of_other_data(stream.card for stream in streams)
-    jobs = plan_jobs(strategies, streams, folder, chosen, Settings(**options))
+    settings = Settings(**options)
+    jobs = plan_jobs(strategies, streams, folder, chosen, settings)
     records = {job.path: record for job in jobs if (record := job.find_record()) is not None}
     waiting = [job for job in jobs if job.path not in records]
+    if waiting:
+        require_meter(settings.energy)
     for job in waiting:
         job.find_selection()
     for job in jobs:

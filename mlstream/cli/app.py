@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer import Abort
 
+from estimators.contract.lazy import needing
 from mlstream._support.version import __version__
 from mlstream.cli import listing, publishing, running
 from mlstream.cli.challenge import creation, organiser, team
@@ -126,7 +127,7 @@ def main() -> NoReturn:
     130 where it is interrupted. `mlstream challenge submit` has more, by what was wrong.
     """
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), needing("The command mlstream"):
             warnings.showwarning = show_warning
             status = app(prog_name="mlstream", standalone_mode=False)
     except UsageError as error:

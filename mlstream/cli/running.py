@@ -153,10 +153,11 @@ def _run_streams(
     if not quiet:
         console.announce(f"{', '.join(strategies)} on {', '.join(sources)}; records go to {output}")
     learners = parse_strategies(strategies)
-    with cpu_part("streams"):
-        streams = [open_stream(name) for name in sources]
+    # Where this cannot be imported, because a module is missing, no stream is read.
     from mlstream.cli.campaigns import Outcome, run_and_show
 
+    with cpu_part("streams"):
+        streams = [open_stream(name) for name in sources]
     return Outcome(output, run_and_show(learners, streams, output, quiet=quiet, ended=ended, **chosen))
 
 
@@ -224,9 +225,9 @@ def detect(
                 f"{', '.join(detectors)} on {', '.join(learners)} on {', '.join(sources)}; records go to {output}"
             )
         named = parse_detectors(detectors), parse_strategies(learners, "--learner")
-        streams = [open_stream(name) for name in sources]
         from mlstream.cli.campaigns import Outcome, detect_and_show
 
+        streams = [open_stream(name) for name in sources]
         found = detect_and_show(named[0], streams, named[1], output, quiet=quiet, **chosen)
     outcome = Outcome(output, detections=found)
     if as_json:

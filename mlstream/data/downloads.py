@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from estimators.contract.lazy import needing
 from mlstream._support.content import FormatError, read_unpacked
 from mlstream.data.registry import DataFile, DatasetEntry, Download, Progress, find_entry
 
@@ -100,6 +101,7 @@ def _download(
     )
 
 
+@needing("Downloading a table")
 def retrieve(
     source: Download, folder: Path, *, progress: Progress | None = None, timeout_s: float = _TIMEOUT_S
 ) -> Path:

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from estimators.contract.lazy import needing
 from mlstream._support.content import PACKED
 from mlstream._support.files import did_you_mean
 
@@ -107,6 +108,8 @@ class DatasetEntry:
         paths = self.find()
         if paths is not None:
             return f"embedded ({self.package.partition('/')[0]})" if self.package else str(paths[0])
+        if self.package:
+            return self._install
         put = f"set {_FOLDER} to a folder that holds {' and '.join(file.name for file in self.files)}"
         return f"mlstream datasets fetch {self.name}, or {put}" if self.is_downloadable else put
 
@@ -122,8 +125,14 @@ class DatasetEntry:
 
     def locate(self, file: DataFile, index: Index | None = None) -> Path | None:
         """Look one of its files up: in its package, below the folder that MLSTREAM_DATA names, among the downloads."""
-        folders = [_folder_in_package(self.package)] if self.package else [local_folder(), _if_readable(self.cache)]
-        return next((path for folder in folders if folder and (path := file.find_in(folder, index))), None)
+        return next((path for folder in self._folders() if folder and (path := file.find_in(folder, index))), None)
+
+    def _folders(self) -> Iterator[Path | None]:
+        if self.package:
+            yield _folder_in_package(self.package)
+            return
+        yield local_folder()
+        yield _if_readable(self.cache)
 
     def find(self, index: Index | None = None) -> tuple[Path, ...] | None:
         """Look all its files up; None if one is missing.
@@ -142,7 +151,12 @@ class DatasetEntry:
 
     def missing(self) -> str:
         """Say what to do to have its files."""
-        return f"Data set {self.name!r} must be {self._wanted()}. Got {describe_folder()}."
+        got = f"no such file: {self._install}" if self.package else describe_folder()
+        return f"Data set {self.name!r} must be {self._wanted()}. Got {got}."
+
+    @property
+    def _install(self) -> str:
+        return f"pip install {self.package.partition('/')[0]}"
 
     def _wanted(self) -> str:
         names = " and ".join(file.name for file in self.files if not file.names_labels)
@@ -201,6 +215,7 @@ def warn_if_shadowed(name: str, what: str, folder: str | os.PathLike[str] = ".")
         )
 
 
+@needing("Downloading a table", ", or set MLSTREAM_CACHE to a folder")
 def cache_folder() -> Path:
     """Folder of all downloads: what MLSTREAM_CACHE names, or the place that the system keeps for such files."""
     if folder := os.environ.get(_CACHE):

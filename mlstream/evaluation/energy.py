@@ -7,9 +7,11 @@ import os
 import time
 from functools import cache
 from importlib import metadata
+from importlib.util import find_spec
 from typing import Any, NamedTuple, Protocol
 
 from estimators.contract.lazy import needing
+from mlstream.evaluation.settings import EnergyMethod
 
 # Any country will do: it only converts energy to emissions, which are not used.
 _COUNTRY = "FRA"
@@ -97,8 +99,8 @@ class CodeCarbonMeter:
     """
 
     def __init__(self) -> None:
-        with needing("energy='codecarbon'", ", or choose energy='cpu' or 'none'"):
-            from codecarbon import OfflineEmissionsTracker
+        require_meter("codecarbon")
+        from codecarbon import OfflineEmissionsTracker
 
         # The tracker logs before it applies its own log_level.
         logging.getLogger("codecarbon").setLevel(logging.CRITICAL)
@@ -165,6 +167,13 @@ class CodeCarbonMeter:
         time.sleep(_IDLE_S)
         energy = self.stop()
         return Overhead(sum(energy) * _JOULES_PER_KWH / _IDLE_S, (time.process_time() - cpu_s) / _IDLE_S)
+
+
+@needing("energy='codecarbon'", ", or choose energy='cpu' or 'none'")
+def require_meter(energy: EnergyMethod) -> None:
+    """Raise a ModuleNotFoundError if the package that measures energy is not installed."""
+    if energy == "codecarbon" and find_spec("codecarbon") is None:
+        raise ModuleNotFoundError(name="codecarbon")
 
 
 def warm_meter() -> CodeCarbonMeter:

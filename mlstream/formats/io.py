@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
+from estimators.contract.lazy import needing
 from mlstream.formats.npz import load_npz, save_npz
 from mlstream.formats.plain_stream import load_tables, save_tables
 from mlstream.formats.stream_files import card_path, evaluation_path, find_card
@@ -16,6 +17,7 @@ _SUFFIXES = (".npz", ".arff", ".arff.gz", ".train.csv", ".train.csv.gz", ".train
 _TABLES = (".csv", ".csv.gz", ".parquet")
 
 
+@needing("Writing Parquet")
 def save(stream: Stream, path: str | os.PathLike[str]) -> None:
     """Write a stream to a file, complete or not at all; a file that exists is replaced.
 
@@ -56,6 +58,7 @@ def save(stream: Stream, path: str | os.PathLike[str]) -> None:
         save_tables(stream, path)
 
 
+@needing("Reading Parquet")
 def load(path: str | os.PathLike[str], *, mmap: bool = False, check: bool | None = None) -> Stream:
     """Read a stream that `save` or `publish` wrote.
 

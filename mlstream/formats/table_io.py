@@ -10,6 +10,7 @@ from typing import BinaryIO, get_args
 
 from scipy import sparse
 
+from estimators.contract.lazy import needing
 from mlstream._support.content import FormatError, bare_path
 from mlstream._support.reading import TableFormat
 from mlstream.formats.arff.reader import read_arff
@@ -69,6 +70,7 @@ def find_format(path: Path, reading: ReadingCard) -> TableFormat:
     return found
 
 
+@needing("Reading Parquet")
 def read_tables(
     path: Path,
     source: Readable,
@@ -102,6 +104,7 @@ def read_tables(
     return mark_missing(tables, reading.missing_words or ())
 
 
+@needing("Writing Parquet")
 def write_table(
     path: Path, name: str, rows: tuple[Features, Indicator], names: Sequence[Sequence[str]], title: str
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mlstream.cards.description import hash_data
+from mlstream.formats.parquet_stream import restore_rows
 from mlstream.streams.card_model import StreamCard, load_card
 from mlstream.streams.stream import Stream
 
@@ -37,8 +38,6 @@ def from_datasets(rows: Mapping[str, Any], card: StreamCard | str | os.PathLike[
     TypeError
         If `rows` holds no splits, or streams them.
     """
-    from mlstream.formats.parquet_stream import restore_rows
-
     if not isinstance(rows, Mapping) or not hasattr(rows.get("train"), "num_rows"):
         rule = "rows must be what datasets.load_dataset returns without `split` and `streaming`"
         raise TypeError(f"{rule}. Got {type(rows).__name__}.")

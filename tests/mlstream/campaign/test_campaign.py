@@ -327,3 +327,10 @@ def test_two_commands_on_one_folder_end_with_the_records_of_one(tmp_path):
     assert len(both) == 12
     assert not list((tmp_path / "both").rglob("*.part"))
     assert not list((tmp_path / "both" / "running").rglob("*.json"))
+
+
+def test_a_campaign_that_cannot_measure_energy_ends_before_its_first_run(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "codecarbon", None)
+    with pytest.raises(ModuleNotFoundError, match="energy='codecarbon' needs the module codecarbon: pip install"):
+        run_campaign({"a": Online()}, [STREAM], [0], tmp_path)
+    assert not list(tmp_path.iterdir())

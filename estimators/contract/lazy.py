@@ -13,6 +13,17 @@ _INSTALLED_BY = dict.fromkeys(("sklearn", "joblib", "threadpoolctl", "numba", "l
     "packaging": _STREAMS,
     "arff": "liac-arff",
 }
+_EXTRAS = {
+    "distributed": "dask",
+    "fastapi": "challenge",
+    "huggingface_hub": "hub",
+    "mlcroissant": "croissant",
+    "mlflow": "mlflow",
+    "skl2onnx": "onnx",
+    "torch": "torch",
+    "yaml": "challenge",
+}
+_INSTALLED_BY |= {module: f"'mlstream-toolkit[{extra}]'" for module, extra in _EXTRAS.items()}
 
 
 def attach(

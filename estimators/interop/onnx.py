@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from estimators.contract.lazy import needing
 from estimators.contract.validation import is_sparse
 
 
@@ -119,8 +120,6 @@ def register_onnx_converters() -> None:
 
 
 def _converter() -> Any:
-    try:
+    with needing("Conversion to ONNX"):
         from estimators.interop import _onnx_converter
-    except ImportError as error:
-        raise ImportError("skl2onnx is not installed: pip install 'mlstream-toolkit[onnx]'.") from error
     return _onnx_converter

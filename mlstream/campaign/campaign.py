@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Literal, NamedTuple
 
+from estimators.contract.lazy import needing
 from mlstream.campaign.cpu_times import RunCpu
 from mlstream.campaign.executors import Ended, run_in_processes, run_serially
 from mlstream.campaign.job import Job
@@ -216,6 +217,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     return Runs(records[job.path] for job in jobs)
 
 
+@needing("A Dask cluster")
 def _run_elsewhere(jobs: Sequence[Job], options: CampaignOptions, backend: str) -> Ended:
     if options.dask is not None:
         # Dask is optional

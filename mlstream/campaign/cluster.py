@@ -13,6 +13,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, cast
 
+from distributed import Client, KilledWorker, as_completed, get_worker
+from distributed.comm import CommClosedError
+from distributed.protocol.pickle import dumps, loads
+
 from mlstream.campaign.cpu_times import read_ledger, worker_name
 from mlstream.campaign.executors import PROCESS_DIED, Ended, Measured, largest_first
 from mlstream.campaign.job import Job
@@ -24,13 +28,6 @@ from mlstream.evaluation.run import RowProgress
 from mlstream.records.run_result import RunResult
 from mlstream.records.selection_record import Selection
 from mlstream.streams.stream import Stream
-
-try:
-    from distributed import Client, KilledWorker, as_completed, get_worker
-    from distributed.comm import CommClosedError
-    from distributed.protocol.pickle import dumps, loads
-except ImportError:
-    raise ImportError("A Dask cluster needs the package distributed: pip install 'mlstream-toolkit[dask]'.") from None
 
 _TOPIC = "mlstream-progress"
 _WAIT_S = 60

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 
+from estimators.contract.lazy import needing
 from mlstream.cards.croissant import card_croissant
 from mlstream.streams.card_model import StreamCard
 
@@ -18,12 +19,8 @@ def list_croissant_errors(card: StreamCard) -> list[str]:
 
     Raises ImportError if mlcroissant is not installed.
     """
-    try:
+    with needing("Validating Croissant"):
         import mlcroissant
-    except ImportError:
-        raise ImportError(
-            "Validating Croissant needs mlcroissant: pip install 'mlstream-toolkit[croissant]'."
-        ) from None
     # It logs what it only recommends, which the page of the card states already.
     logger = logging.getLogger("absl")
     level = logger.level

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from estimators.contract.lazy import needing
 from mlstream.publishing.folder import verify
 
 # The hub writes it itself, and needs it.
@@ -53,10 +54,8 @@ def upload(
     """
     folder = Path(folder)
     card = verify(folder)
-    try:
+    with needing("Uploading"):
         from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
-    except ImportError:
-        raise ImportError("Uploading needs huggingface_hub: pip install 'mlstream-toolkit[hub]'.") from None
     api = HfApi(endpoint=endpoint, token=token, library_name="mlstream")
     # Its library would take ~ at the beginning of a relative path for the user's home.
     place, names = folder.absolute(), sorted(path.name for path in folder.iterdir())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import requests
 
+from estimators.contract.lazy import needing
 from mlstream._support.files import sha256_of
 from mlstream.records.run_record import load_runs, path_of
 from mlstream.records.run_result import Resources, RunResult, Score, total_cost
@@ -161,16 +162,13 @@ def _amounts(used: Resources) -> Iterator[tuple[str, Score, int]]:
             yield f"resources/{phase}/{name}", amount, 0
 
 
+@needing("An MLflow server")
 def _connect(address: str) -> MlflowClient:
     """Return a client, once the server responds: MLflow's own would try for minutes."""
     if not address.startswith(("http://", "https://")):
         raise ValueError(f"address must be that of an MLflow server, http://HOST:PORT. Got {address!r} instead.")
-    try:
-        from mlflow import MlflowClient
-    except ImportError:
-        raise ImportError(
-            "An MLflow server needs the package mlflow: pip install 'mlstream-toolkit[mlflow]'."
-        ) from None
+    from mlflow import MlflowClient
+
     try:
         requests.get(address, timeout=_TIMEOUT_S)
     except requests.RequestException as error:

@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from scipy import sparse
+from torch.utils.data import IterableDataset, TensorDataset, get_worker_info
 
 from mlstream.streams.stream import EvaluationSet, Experience, Index, Stream
-
-try:
-    import torch
-    from torch.utils.data import IterableDataset, TensorDataset, get_worker_info
-except ImportError as error:
-    raise ImportError("PyTorch must be installed for this: pip install 'mlstream-toolkit[torch]'.") from error
 
 
 class StreamRows(IterableDataset[Any]):

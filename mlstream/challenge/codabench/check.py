@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
 
+from estimators.contract.lazy import needing
 from mlstream.challenge.making.bundle import SAMPLE
 
 # A mapping of a YAML file, in which anything may stand.
@@ -104,12 +105,8 @@ def _run_task(bundle: Path, app: Path, task: Content, submission: Path) -> dict[
 
 
 def _read_yaml(content: bytes) -> Any:
-    try:
+    with needing("Checking a bundle of Codabench"):
         import yaml
-    except ImportError:
-        raise ImportError(
-            "Checking a bundle of Codabench needs PyYAML: pip install 'mlstream-toolkit[challenge]'."
-        ) from None
     try:
         return yaml.safe_load(content.decode("utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError):

@@ -102,10 +102,7 @@ def serve(
 
     One server runs on a folder. The first start prints the organiser's token.
     """
-    try:
-        from mlstream.challenge.server.serve import Address, serve
-    except ImportError as error:
-        raise ImportError("FastAPI must be installed to serve: pip install 'mlstream-toolkit[challenge]'.") from error
+    from mlstream.challenge.server.serve import Address, serve
 
     at = Address(host, port, tuple(name or ()), certificate, key, behind_tls_proxy)
     serve(folder, bundle, at=at, new_token=new_token, say=console.print_line)

@@ -425,5 +425,5 @@ def test_an_error_names_the_extra(monkeypatch):
     monkeypatch.delattr("estimators.interop._onnx_converter", raising=False)
     monkeypatch.delitem(sys.modules, "estimators.interop._onnx_converter", raising=False)
     monkeypatch.setitem(sys.modules, "skl2onnx", None)
-    with pytest.raises(ImportError, match=r"skl2onnx is not installed: pip install 'mlstream-toolkit\[onnx\]'"):
+    with pytest.raises(ImportError, match=r"needs the module skl2onnx: pip install 'mlstream-toolkit\[onnx\]'"):
         to_onnx(NETWORK)

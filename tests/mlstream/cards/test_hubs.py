@@ -144,7 +144,7 @@ def test_what_croissant_refuses_is_listed_without_recommendations(monkeypatch: p
 
 def test_croissant_needs_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mlcroissant", None)
-    with pytest.raises(ImportError, match=r"needs mlcroissant: pip install 'mlstream-toolkit\[croissant\]'\."):
+    with pytest.raises(ImportError, match=r"module mlcroissant: pip install 'mlstream-toolkit\[croissant\]'\."):
         list_refusals(make_stream().card, ["croissant"])
     assert list_refusals(make_stream().card, ["datacite"])
 

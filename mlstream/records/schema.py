@@ -26,7 +26,7 @@ def _escape(text: object) -> object:
     return text.encode(errors="backslashreplace").decode() if isinstance(text, str) else text
 
 
-# What another's code says; halves of surrogate pairs, which no file holds, are escaped.
+# A text of others' code; halves of surrogate pairs, which no file holds, are escaped.
 AnyText = Annotated[str, BeforeValidator(_escape)]
 
 

@@ -13,7 +13,7 @@ _INSTALLED_BY = dict.fromkeys(("sklearn", "joblib", "threadpoolctl", "numba", "l
     "packaging": _STREAMS,
     "arff": "liac-arff",
 }
-_EXTRAS = {
+EXTRAS = {
     "distributed": "dask",
     "fastapi": "challenge",
     "huggingface_hub": "hub",
@@ -23,7 +23,7 @@ _EXTRAS = {
     "torch": "torch",
     "yaml": "challenge",
 }
-_INSTALLED_BY |= {module: f"'mlstream-toolkit[{extra}]'" for module, extra in _EXTRAS.items()}
+_INSTALLED_BY |= {module: f"'mlstream-toolkit[{extra}]'" for module, extra in EXTRAS.items()}
 
 
 def attach(

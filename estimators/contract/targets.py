@@ -231,9 +231,9 @@ def as_codes(Y: Any) -> npt.NDArray[np.uint8]:
 def _as_numbers(Y: Any) -> Array:
     """Return labels as an array, with NaN for missing values, also beside words."""
     table = as_numbers(Y)
-    return (
-        np.where(np.frompyfunc(is_missing, 1, 1)(table).astype(bool), np.nan, table) if table.dtype == object else table
-    )
+    if table.dtype != object or not table.ndim:
+        return table
+    return np.where(np.frompyfunc(is_missing, 1, 1)(table).astype(bool), np.nan, table)
 
 
 def is_binary(table: Array) -> bool:

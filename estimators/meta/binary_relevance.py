@@ -45,15 +45,15 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
     ----------
     occurred_ : ndarray of bool of shape (n_labels,)
         Which labels have occurred, where learning starts at the first positive.
-    feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the importances of the classifiers, mean over those that have split; only if they are
-        trees or forests.
 
     Notes
     -----
     The prediction of a label is that of its classifier: for a tree, the more probable of the two values, 0 on a tie. A
     classifier without ``predict_proba`` has probabilities 0 or 1; probabilities that are NaN, as those of
     ``GaussianNB`` after one row, count as 0. A classifier skips the rows of which its label is unknown (NaN).
+
+    Where classifiers are trees or forests, ``feature_importances_`` is the share of each feature in their importances, the
+    mean over those that have split.
 
     Classifiers of other packages learn a chunk in one call, so whether it matters how a stream is cut depends on them;
     `predict_then_fit` passes rows one by one. scikit-learn's linear models (``SGDClassifier``, ``Perceptron``) shuffle

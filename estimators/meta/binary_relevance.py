@@ -52,8 +52,8 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
     classifier without ``predict_proba`` has probabilities 0 or 1; probabilities that are NaN, as those of
     ``GaussianNB`` after one row, count as 0. A classifier skips the rows of which its label is unknown (NaN).
 
-    Where classifiers are trees or forests, ``feature_importances_`` is the share of each feature in their importances, the
-    mean over those that have split.
+    Where classifiers are trees or forests, ``feature_importances_`` is the share of each feature in their importances,
+    the mean over those that have split.
 
     Classifiers of other packages learn a chunk in one call, so whether it matters how a stream is cut depends on them;
     `predict_then_fit` passes rows one by one. scikit-learn's linear models (``SGDClassifier``, ``Perceptron``) shuffle

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from estimators.contract.lazy import needing
 from mlstream.streams.stream import Stream
 
 
@@ -105,10 +106,8 @@ def to_capymoa(stream: Stream, label: str | None = None) -> Any:
     ValueError
         If there is no such label, if a feature has the name of the class, or if a label is unknown.
     """
-    try:
+    with needing("to_capymoa", ", and Java"):
         from capymoa import stream as capymoa  # type: ignore[import-not-found]
         from capymoa.core import LabeledInstance  # type: ignore[import-not-found]
-    except ImportError as error:
-        raise ImportError("CapyMOA must be installed for this, with Java: pip install capymoa.") from error
     kind = type("StreamRows", (Rows, capymoa.Stream), {})
     return kind(stream, label, capymoa.Schema.from_custom, LabeledInstance.from_array)

@@ -96,4 +96,4 @@ def test_streams_that_capymoa_cannot_take_are_refused(found: Any) -> None:
 def test_where_capymoa_is_missing_the_error_says_so() -> None:
     program = "import sys; sys.modules['capymoa'] = None; from mlstream.interop import to_capymoa; to_capymoa(None)"
     failed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert "CapyMOA must be installed for this, with Java: pip install capymoa." in failed.stderr
+    assert "to_capymoa needs the module capymoa: pip install capymoa, and Java." in failed.stderr

@@ -120,9 +120,7 @@ def group_runs(runs: Sequence[RunResult]) -> dict[str, list[Group]]:
     measure different things, and a ValueError is raised.
     """
     _require_shared(runs, "a label space", lambda run: run.label_space_rule)
-    _require_shared(
-        [run for run in runs if run.resources and any(map(is_frugality, run.scores))], "a meter of energy", _meter_of
-    )
+    _require_shared(filter(_is_measured, runs), "a meter of energy", _meter_of)
     styles = {name: place for place, name in enumerate(dict.fromkeys(run.strategy for run in runs))}
     sorted_runs: dict[str, dict[str, list[RunResult]]] = {}
     for run in runs:
@@ -166,6 +164,10 @@ def _require_shared(runs: Iterable[RunResult], what: str, rule_of: Callable[[Run
                 f"Runs on one stream must share {what} to be compared: run each in a folder of its own. "
                 f"Got {' and '.join(rules)} on {stream!r}."
             )
+
+
+def _is_measured(run: RunResult) -> bool:
+    return any(is_frugality(name) and value is not None for name, value in run.scores.items())
 
 
 def _meter_of(run: RunResult) -> str:

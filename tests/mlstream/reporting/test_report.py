@@ -204,6 +204,15 @@ def test_frugality_by_several_meters_is_not_compared(tmp_path):
         report(tmp_path)
 
 
+def test_runs_without_a_meter_are_compared_with_measured_ones(tmp_path):
+    write_campaign(tmp_path, strategies=("NN",))
+    other = make_run("NN_TL")
+    used = other.resources.model_copy(update={"energy_method": "none"})
+    scores = other.scores | {"frug_kwh": None, "frug_kj": None}
+    save_run(other.model_copy(update={"resources": used, "scores": scores}), tmp_path)
+    assert report(tmp_path).exists()
+
+
 def test_an_older_rule_of_the_same_name_is_another_label_space(tmp_path):
     save_card(make_card(), tmp_path)
     save_run(make_run("NN", label_space="seen"), tmp_path)

@@ -29,7 +29,8 @@ class LogOddsClassifier(StreamClassifier):
         """
         with lock_of(self):
             X = self._check_features(X)
-            scores, (decided, proba) = self._log_odds(X), self._infer(X)
+            decided, proba = self._infer(X)
+            scores = self._log_odds(X, proba)
             if not isinstance(self._target, ClassTarget):
                 return _with_signs(scores, decided)
             codes = self._target.probabilities(proba).argmax(axis=1)
@@ -39,7 +40,8 @@ class LogOddsClassifier(StreamClassifier):
             scores[wrong, codes[wrong]] = np.nextafter(scores[wrong].max(axis=1), np.inf)
             return scores
 
-    def _log_odds(self, X: Features) -> Array:
+    def _log_odds(self, X: Features, proba: Array) -> Array:
+        """Return the log-odds of rows, from their features or from the probabilities that `_infer` returns."""
         raise NotImplementedError
 
 

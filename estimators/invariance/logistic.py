@@ -258,7 +258,7 @@ class InvariantLogisticClassifier(LogOddsClassifier):
             self._solve()
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
-        z = self._log_odds(X)
+        z = self._scores(X)
         return z > 0, expit(z)
 
     # ---------------------------------------------------------------- one pass
@@ -278,7 +278,7 @@ class InvariantLogisticClassifier(LogOddsClassifier):
         while start < n_rows:
             stretch = slice(start, min(n_rows, start + self._next_model - self.n_rows_))
             if testing:
-                z[stretch] = self._log_odds(X[stretch])
+                z[stretch] = self._scores(X[stretch])
             self._keep(rows.take(stretch))
             start = stretch.stop
             if self.n_rows_ == self._next_model:
@@ -362,7 +362,10 @@ class InvariantLogisticClassifier(LogOddsClassifier):
         l2 = self.l2 * len(environments) / float(weight.sum())
         return Problem(rows.X, y, share, codes, len(environments)), environments, l2
 
-    def _log_odds(self, X: Features) -> Array:
+    def _log_odds(self, X: Features, proba: Array) -> Array:  # noqa: ARG002
+        return self._scores(X)
+
+    def _scores(self, X: Features) -> Array:
         """Return the log-odds of rows, each in one order of additions, however many there are."""
         z = np.empty((X.shape[0], self.n_labels_))
         for rows in blocks(X):

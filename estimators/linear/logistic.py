@@ -139,7 +139,7 @@ class OnlineLogisticRegression(LogOddsClassifier):
             raise refuse_great(X)
         return proba
 
-    def _log_odds(self, X: Features) -> Array:
+    def _log_odds(self, X: Features, proba: Array) -> Array:  # noqa: ARG002
         return np.asarray(X @ self.models_.weights) + self.models_.intercepts
 
     # ------------------------------------------------------------------ parts

@@ -57,7 +57,7 @@ class NetworkClassifier(LogOddsClassifier):
         with lock_of(self):
             return as_module(self._layers, self._scaling)
 
-    def _log_odds(self, X: Features) -> Array:
+    def _log_odds(self, X: Features, proba: Array) -> Array:  # noqa: ARG002
         """Return the logits, in doubles, of features in the precision of the network."""
         layers, scaling, logits = self._layers, self._scaling, np.empty((X.shape[0], self.n_labels_))
         for rows in blocks(X):

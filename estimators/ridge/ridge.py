@@ -294,8 +294,8 @@ class StreamRidgeClassifier(LogOddsClassifier):
         F = self._features(self._projected(X))
         return self.calibration_.estimate(self._late_score(F) if late else self._score(F), late=late)
 
-    def _log_odds(self, X: Features) -> Array:
-        log_odds = logit(self._infer(X)[1])
+    def _log_odds(self, X: Features, proba: Array) -> Array:  # noqa: ARG002
+        log_odds = logit(proba)
         if isinstance(self._target, LabelTarget):
             log_odds -= self.calibration_.fixed(late=False).log_odds_of_thresholds
         return np.asarray(log_odds)

@@ -8,6 +8,7 @@ masks and ties are those of `metrics.at_k`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -207,9 +208,13 @@ def _gains(
 ) -> Callable[[ScoredRows], Floats]:
     """Return what computes, of each row, the gain that is reached and the greatest one."""
 
+    @cache  # for the blocks of a table
+    def checked(n_labels: int) -> Floats:
+        return _one_per_label(propensities, "propensities", _LEAST, 1, n_labels)
+
     def reached_and_best(rows: ScoredRows) -> Floats:
         require_places(rows, k)
-        gains = rows.true / _one_per_label(propensities, "propensities", _LEAST, 1, rows.true.shape[1])
+        gains = rows.true / checked(rows.true.shape[1])
         places = weigh_places(k)
         reached = truth_of_best(gains, sink_masked(rows.score, rows.mask), k, ties) @ places
         return np.column_stack([reached, np.sort(gains, axis=1)[:, : -k - 1 : -1] @ places])

@@ -78,9 +78,14 @@ def _is_nullable(values: object) -> bool:
     return not all(isinstance(dtype, np.dtype) for dtype in dtypes) and all(kind in "biuf" for kind in kinds)
 
 
+def is_absent(cell: object) -> bool:
+    """Return whether a cell is None, or NA of pandas, which is known by its name alone."""
+    return cell is None or type(cell).__name__ == "NAType"
+
+
 def _number(cell: object) -> float | None:
-    """Return a number, NaN for a missing one, None for other objects; NA of pandas is known by its name alone."""
-    if cell is None or type(cell).__name__ == "NAType":
+    """Return a number, NaN for a missing one, None for other objects."""
+    if is_absent(cell):
         return float("nan")
     return float(cell) if isinstance(cell, bool | int | float | np.bool_ | np.number) else None
 

@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from estimators._typing import Array, Estimator, MaskLike, MatrixLike, RowValues
-from metrics.validation import unmasked
+from metrics.validation import is_absent, unmasked
 
 Features = Array | sparse.csr_array
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -117,8 +117,8 @@ def as_mixed(X: Any) -> Any:
 
 
 def is_missing(cell: Any) -> bool:
-    """Return whether a cell is None, NaN, NaT, or NA of pandas, which is known by its name alone."""
-    return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)  # noqa: PLR0124 - NaN and NaT
+    """Return whether a cell is None, NaN, NaT, or NA of pandas."""
+    return is_absent(cell) or bool(cell != cell)  # noqa: PLR0124 - NaN and NaT
 
 
 def is_sparse(X: object) -> bool:

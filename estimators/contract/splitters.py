@@ -13,12 +13,11 @@ from sklearn.utils import check_random_state, indexable
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, RandomStateLike, RowValues
 from estimators.contract.targets import make_target
-from estimators.contract.validation import check_row_values
+from estimators.contract.validation import check_row_values, is_missing
 from metrics.validation import require_choice, require_integer
 
 Integers = npt.NDArray[np.int64]
 Table: TypeAlias = "sparse.csr_array[Any]"
-_MISSING = {"NoneType", "NAType", "MaskedConstant"}
 
 
 class MultilabelStratifiedKFold(KFold):
@@ -247,7 +246,7 @@ def _by_first_row(groups: Any, n_rows: int) -> Integers:
     check_row_values("groups", groups, n_rows)
     numbers: dict[Any, int] = {}
     for row, group in enumerate(groups):
-        if type(group).__name__ in _MISSING or group != group:  # noqa: PLR0124 - true of NaN and NaT only
+        if group is np.ma.masked or is_missing(group):
             raise ValueError(f"groups must name the group of each row. Got {group} at row {row} instead.")
         numbers.setdefault(group, len(numbers))
     return np.array([numbers[group] for group in groups])

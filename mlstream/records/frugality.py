@@ -1,4 +1,4 @@
-"""The scores of frugality, a name for each unit of energy; and older records, in the terms of today."""
+"""The scores of frugality, a name for each scale of energy."""
 
 from __future__ import annotations
 
@@ -8,56 +8,8 @@ from types import MappingProxyType
 # Score -> scale of energy, see `metrics.frug`: that of the literature, in which the streams here take thousandths, and
 # one in which they take about 1.
 FRUGALITIES: Mapping[str, str] = MappingProxyType({"frug_kwh": "kWh", "frug_kj": "kJ"})
-# Records without a unit in the name state it in this setting, or took kWh.
-_OLD_NAME, _SETTING, _OLD_DEFAULT = "frug", "energy_unit", "kWh"
-# Rules that older records followed and do not state.
-_UNSTATED_RULES = {"ties": "order"}
 
 
 def is_frugality(score: str) -> bool:
     """Return whether a score, also one of an older record, depends on the energy measured."""
-    return score.startswith(f"{_OLD_NAME}_")
-
-
-def rename_in_run(content: object) -> object:
-    """Return the fields of a run's record with its rules, and the unit in the name of the score, not in settings."""
-    if not isinstance(content, dict):
-        return content
-    score = _score_of(content)
-    renamed = {name: _renamed(content[name], score) for name in ("scores", "undefined") if name in content}
-    chosen = {"selection": _with_objective(content["selection"], score)} if "selection" in content else {}
-    return content | renamed | chosen | _state_rules(content)
-
-
-def rename_in_search(content: object) -> object:
-    """Return the fields of a search's record with its objective and all rules; older ones state a unit as a setting."""
-    if not isinstance(content, dict) or not isinstance(run := content.get("run"), dict):
-        return content
-    selection = _with_objective(content.get("selection"), _score_of(run))
-    return content | {"run": run | _state_rules(run), "selection": selection}
-
-
-def _score_of(run: Mapping[str, object]) -> str:
-    settings = run.get("settings")
-    unit = settings.get(_SETTING, _OLD_DEFAULT) if isinstance(settings, dict) else _OLD_DEFAULT
-    return f"{_OLD_NAME}_{unit}".lower()
-
-
-def _with_objective(selection: object, score: str) -> object:
-    if not isinstance(selection, dict):
-        return selection
-    on_rows = selection.get("method", "first-experience") == "first-experience"
-    return {"objective": score if on_rows else "nce"} | selection
-
-
-def _renamed(values: object, score: str) -> object:
-    if not isinstance(values, dict):
-        return values
-    return {score if name == _OLD_NAME else name: value for name, value in values.items()}
-
-
-def _state_rules(content: Mapping[str, object]) -> dict[str, object]:
-    settings = content.get("settings", {})
-    if not isinstance(settings, dict):
-        return {}
-    return {"settings": _UNSTATED_RULES | {name: value for name, value in settings.items() if name != _SETTING}}
+    return score.startswith("frug_")

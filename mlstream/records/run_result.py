@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, JsonValue, field_validator, model_validator
 
 from mlstream._support import html as _html
-from mlstream.records.frugality import rename_in_run
+from mlstream.records.older_records import rename_in_run
 from mlstream.records.paths import Repetition
 from mlstream.records.schema import SCHEMA_VERSION, AnyText, Record, VersionedRecord
 from mlstream.records.selection_record import Selection

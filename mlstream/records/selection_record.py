@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, model_validator
 
-from mlstream.records.frugality import rename_in_search
+from mlstream.records.older_records import rename_in_search
 from mlstream.records.schema import AnyText, Record, VersionedRecord
 
 

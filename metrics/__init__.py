@@ -28,7 +28,15 @@ from metrics.persistence import LabelPersistence, kappa_temporal, label_persiste
 from metrics.propensity import label_propensities, psndcg_at_k, psprecision_at_k
 from metrics.ranking import coverage, lrap, one_error, ranking_loss, rmse
 from metrics.refinement import refinement_jaccard
-from metrics.significance import FriedmanResult, average_ranks, critical_difference, friedman, nemenyi
+from metrics.significance import (
+    FriedmanResult,
+    average_ranks,
+    critical_difference,
+    friedman,
+    nemenyi,
+    rank_intervals,
+    wilcoxon_holm,
+)
 from metrics.transfer import bwt, fwt, stepwise_transfer
 
 __all__ = [
@@ -92,6 +100,7 @@ __all__ = [
     "psndcg_at_k",
     "psprecision_at_k",
     "pw_js",
+    "rank_intervals",
     "ranking_loss",
     "recall",
     "recall_at_k",
@@ -106,6 +115,7 @@ __all__ = [
     "stepwise_transfer",
     "subset_accuracy",
     "transition_time",
+    "wilcoxon_holm",
     "windowed_counts",
     "worst_nce",
 ]

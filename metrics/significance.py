@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics._typing import Floats
-from metrics.validation import as_numbers, check_finite
+from metrics.validation import as_numbers, check_finite, require_integer
 
 
 class FriedmanResult(NamedTuple):
@@ -160,6 +160,110 @@ def nemenyi(scores: "ArrayLike") -> "Floats":
     p_values = np.ones((n_methods, n_methods))
     p_values[first, second] = studentized_range.sf(gaps * math.sqrt(2), n_methods, np.inf)
     return np.minimum(p_values, p_values.T)
+
+
+def rank_intervals(
+    scores: "ArrayLike", *, higher_is_better: bool = True, level: float = 0.95, n_draws: int = 2000, seed: int = 0
+) -> "Floats":
+    """Bootstrap intervals of mean ranks: data sets are drawn again, with replacement.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_datasets, n_methods)
+        Finite scores.
+    higher_is_better : bool, default=True
+        Direction of the scores.
+    level : float, default=0.95
+        Share of the draws that lie within an interval, in (0, 1).
+    n_draws : int, default=2000
+        Number of draws.
+    seed : int, default=0
+        Seed of the draws.
+
+    Returns
+    -------
+    ndarray of shape (n_methods, 2)
+        Lower and upper end of the interval of each mean rank, in [1, n_methods].
+
+    Raises
+    ------
+    ValueError
+        If scores are not a non-empty, finite 2-D array, or `level` or `n_draws` is out of its range.
+
+    Notes
+    -----
+    The intervals are percentiles. They tell how much mean ranks depend on which data sets are there, all of them alike,
+    and are too narrow where these are few. Overlapping intervals are no test of a difference, which is that of pairs.
+
+    References
+    ----------
+    B. Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7, 1979.
+
+    Examples
+    --------
+    >>> rank_intervals([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.6, 0.7], [0.7, 0.8, 0.6]])
+    array([[1. , 1.5 ],
+           [1.25, 2.5 ],
+           [2.5 , 3. ]])
+    """
+    from scipy.stats import rankdata  # see the module's docstring
+
+    table = _check_table(scores)
+    if not 0 < level < 1:
+        raise ValueError(f"level must be in (0, 1). Got {level} instead.")
+    n_draws = require_integer(n_draws, "n_draws", minimum=1)
+    ranks = rankdata(-table if higher_is_better else table, axis=1)
+    drawn = np.random.default_rng(seed).integers(len(ranks), size=(n_draws, len(ranks)))
+    counts = np.zeros((n_draws, len(ranks)))
+    np.add.at(counts, (np.arange(n_draws)[:, np.newaxis], drawn), 1.0)
+    means = counts @ ranks / len(ranks)
+    return np.asarray(np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0).T)
+
+
+def wilcoxon_holm(scores: "ArrayLike", first: int) -> "Floats":
+    """Wilcoxon's signed-rank test of one method and each other one, with Holm's correction for their number.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_datasets, n_methods)
+        Finite scores.
+    first : int
+        Column of the method that is compared with the others.
+
+    Returns
+    -------
+    ndarray of shape (n_methods,)
+        Two-sided p-values; 1 for the method itself, and for one with the same scores.
+
+    Raises
+    ------
+    ValueError
+        If scores are not a non-empty, finite 2-D array, or `first` is no column.
+
+    References
+    ----------
+    F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1, 1945.
+    S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979.
+
+    Examples
+    --------
+    >>> p = wilcoxon_holm([[0.9, 0.8], [0.8, 0.6], [0.9, 0.7], [0.7, 0.6], [0.8, 0.5], [0.6, 0.2]], 0)
+    >>> p.round(5)
+    array([1.     , 0.03125])
+    """
+    from scipy.stats import wilcoxon  # see the module's docstring
+
+    table = _check_table(scores)
+    if not 0 <= first < table.shape[1]:
+        raise ValueError(f"first must be a column, from 0 to {table.shape[1] - 1}. Got {first} instead.")
+    p_values = np.ones(table.shape[1])
+    others = np.flatnonzero(np.arange(len(p_values)) != first)
+    differing = others[(table[:, others] != table[:, [first]]).any(axis=0)]
+    p_values[differing] = [wilcoxon(table[:, first], table[:, other]).pvalue for other in differing]
+    order = others[np.argsort(p_values[others], kind="stable")]
+    steps = p_values[order] * np.arange(len(order), 0, -1)
+    p_values[order] = np.maximum.accumulate(steps).clip(max=1.0)
+    return p_values
 
 
 def critical_difference(n_methods: int, n_datasets: int, *, alpha: float = 0.05) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -205,19 +205,27 @@ def _learner(name: str, wanted: StrategyConfig, table: str, n_configurations: in
 
 
 def _own_estimator(key: str, wanted: StrategyConfig) -> object:
-    home, _, attribute = str(wanted.class_).partition(":")
-    if wanted.strategy is not None or not attribute:
+    if wanted.strategy is not None or not str(wanted.class_).partition(":")[2]:
         raise ValueError(
             f"{key} must have a class such as 'package.module:Class', or a strategy. "
             f"Got class {wanted.class_!r} and strategy {wanted.strategy!r} instead."
         )
+    return make_own(key, str(wanted.class_), wanted.parameters)
+
+
+def make_own(key: str, class_: str, parameters: Mapping[str, Any]) -> object:
+    """Return an estimator of a class of the user's, given as "package.module:Class"; `key` names it in errors.
+
+    Its module is imported, and runs. A ValueError is raised if that fails, or the class cannot be made or cloned.
+    """
+    home, _, attribute = class_.partition(":")
     try:
-        estimator = getattr(importlib.import_module(home), attribute)(**wanted.parameters)
+        estimator: object = getattr(importlib.import_module(home), attribute)(**parameters)
         fresh(estimator, 0)
     except Exception as error:
         # The user's own code may raise anything.
         raise ValueError(
-            f"{key}: {wanted.class_} must be a class of estimators that can be imported, made and cloned. "
+            f"{key}: {class_} must be a class of estimators that can be imported, made and cloned. "
             f"Got {type(error).__name__}: {error}"
         ) from error
     return estimator

@@ -11,7 +11,7 @@ from typer import Abort
 
 from estimators.contract.lazy import needing
 from mlstream._support.version import __version__
-from mlstream.cli import listing, publishing, running
+from mlstream.cli import arena, listing, publishing, running
 from mlstream.cli.challenge import creation, organiser, team
 from mlstream.cli.errors import InterruptionError, UsageError, describe_usage_error, show_warning
 from mlstream.cli.generator_commands import GENERATE, perturb, synthesise
@@ -90,6 +90,13 @@ OF_CHALLENGES: dict[str, tuple[Callable[..., None], ...]] = {
 }
 
 
+# The commands of the arena.
+arena_app = typer.Typer(help="See where a learner stands among all others, on many streams.", no_args_is_help=True)
+OF_ARENA: dict[str, tuple[Callable[..., None], ...]] = {
+    "Start here": (arena.run, arena.boards),
+}
+
+
 def _show_version(is_asked: bool) -> None:
     if is_asked:
         typer.echo(f"mlstream {__version__}")
@@ -109,7 +116,7 @@ for first_command in (running.demo, running.warm_up):
     app.command(rich_help_panel="Start here")(first_command)
 for generator_command in GENERATE:
     generator_command.add_to(app, MAKE)
-for typer_app, by_panel in ((app, COMMANDS), (challenge, OF_CHALLENGES)):
+for typer_app, by_panel in ((app, COMMANDS), (arena_app, OF_ARENA), (challenge, OF_CHALLENGES)):
     for panel, commands in by_panel.items():
         for command in commands:
             typer_app.command(rich_help_panel=panel)(command)
@@ -117,6 +124,7 @@ synthesise.command("events")(synthesise_events)
 app.add_typer(synthesise, name="synthesise", rich_help_panel=MAKE)
 app.add_typer(perturb, name="perturb", rich_help_panel=MAKE)
 app.add_typer(listing.datasets, name="datasets", rich_help_panel=MAKE)
+app.add_typer(arena_app, name="arena", rich_help_panel="Compete")
 app.add_typer(challenge, name="challenge", rich_help_panel="Compete")
 
 

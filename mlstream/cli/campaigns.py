@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -124,6 +124,18 @@ def run_and_show(
     **options: Any,
 ) -> list[RunResult]:
     """Run a campaign, show its progress, and append the runs that have ended to `ended`."""
+    with watched(folder, quiet=quiet, ended=ended) as progress:
+        return run_campaign(strategies, streams, directory=folder, progress=progress, **options)
+
+
+@contextmanager
+def watched(
+    folder: Path, *, quiet: bool, ended: list[CampaignProgress]
+) -> Iterator[Callable[[CampaignProgress], None]]:
+    """Show the progress of a campaign, of which runs that have ended are appended to `ended`.
+
+    Ctrl-C becomes an InterruptionError that counts the runs recorded.
+    """
     last: list[CampaignProgress] = []
     try:
         with nullcontext() if quiet else campaign_progress() as show:
@@ -135,12 +147,11 @@ def run_and_show(
                 if show is not None:
                     show(event)
 
-            results = run_campaign(strategies, streams, directory=folder, progress=progress, **options)
+            yield progress
     except KeyboardInterrupt:
         n_ended, n_runs = (last[0].n_runs_ended, last[0].n_runs) if last else (0, "the")
         recorded = f"{n_ended} of {n_runs} runs recorded in {folder}; the same command goes on."
         raise InterruptionError(recorded) from None
-    return results
 
 
 def detect_and_show(

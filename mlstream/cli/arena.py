@@ -1,0 +1,232 @@
+"""Commands of the arena: where a learner stands among all others."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mlstream.cli import console
+from mlstream.cli.arguments import AsJson, parse_names, require_folder
+from mlstream.cli.completion import complete_strategy
+from mlstream.cli.options import OPTIONS, parse_strategies
+
+if TYPE_CHECKING:
+    from mlstream.arena.records import LearnerRecord
+    from mlstream.arena.running import ArenaRun
+    from mlstream.arena.standings import Cost, Place
+    from mlstream.arena.suite import Scope, Suite
+
+# Wins, and losses, that a line names.
+_N_NAMED = 4
+
+Lite = Annotated[bool, typer.Option("--lite", help="The part of the suite whose ranks agree with those of the whole.")]
+SuiteNumber = Annotated[int, typer.Option("--suite", min=1, help="Number of the suite.")]
+
+
+def run(
+    learner: Annotated[
+        str,
+        typer.Argument(
+            metavar="LEARNER",
+            help="my_module:MyLearner; or a strategy that `mlstream strategies` lists, also with parameters: "
+            "'NN(learning_rate=0.1)'.",
+            autocompletion=complete_strategy,
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder of the records; each learner has a folder there.")
+    ] = Path("arena"),
+    lite: Lite = False,
+    boards: Annotated[
+        str | None, typer.Option("--boards", help="Boards split by commas; by default all.", metavar="BOARD,...")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="Name on the boards; by default that of the class.")
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help=OPTIONS["n_jobs"].help)] = 1,
+    dask: Annotated[str | None, typer.Option("--dask", help=OPTIONS["dask"].help)] = None,
+    suite: SuiteNumber = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the standing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a learner on the streams of the arena, and print where it stands. Runs recorded earlier are kept.
+
+    The class is imported from a module in the working directory, or from an installed package, and its code runs. What
+    was stopped goes on by the same command.
+    """
+    require_folder(output, "--output")
+    # As `python -m` does: the user's module lies in the working directory.
+    sys.path.insert(0, "")
+    candidate: object = learner
+    if ":" not in learner.partition("(")[0]:
+        (candidate,) = parse_strategies([learner], "LEARNER").values()
+        name = name or learner
+    from mlstream import arena
+    from mlstream.cli.campaigns import watched
+
+    chosen = [] if boards is None else [one.strip() for one in parse_names(boards)]
+    scope = _scope(lite)
+    with console.keep_for_json(as_json), watched(output, quiet=quiet or as_json, ended=[]) as progress:
+        done = arena.run(
+            candidate,
+            output,
+            suite=suite,
+            scope=scope,
+            boards=chosen,
+            name=name,
+            n_jobs=jobs,
+            dask=dask,
+            progress=progress,
+        )
+    content, others = arena.load_suite(suite), arena.load_records(suite)
+    places = arena.find_places(done.record, others, content, scope=scope, boards=chosen)
+    from mlstream.arena.standings import compare_costs
+
+    reference = others.get(content.reference)
+    cost = None if reference is None else compare_costs(done.record, reference)
+    if as_json:
+        console.print_json(_describe(done, places, cost))
+    else:
+        _show(done, places, cost, content)
+    failed = [stream for stream, cell in done.record.cells.items() if cell.status == "failed"]
+    if failed:
+        error = done.record.cells[failed[0]].error
+        raise RuntimeError(
+            f"{len(failed)} of {len(done.record.cells)} runs failed, rank behind all others, and are tried again by "
+            f"the same command. Got {error} on {failed[0]}."
+        )
+
+
+def boards(
+    board: Annotated[str | None, typer.Argument(metavar="[BOARD]", help="Rank the learners of this board.")] = None,
+    score: Annotated[
+        str | None,
+        typer.Option("--score", help="Score that ranks, such as acc, or ba_macro[half]; by default the first."),
+    ] = None,
+    lite: Lite = False,
+    suite: SuiteNumber = 1,
+    as_json: AsJson = False,
+) -> None:
+    """List the boards of the arena, or rank the learners of one."""
+    from mlstream import arena
+
+    content, records = arena.load_suite(suite), arena.load_records(suite)
+    scope = _scope(lite)
+    if board is None:
+        rows = [_board_row(content, name, records.values()) for name in content.boards]
+        if as_json:
+            names = ("name", "about", "n_streams", "n_lite", "n_learners", "scores")
+            console.print_json([dict(zip(names, row, strict=True)) for row in rows])
+        else:
+            heads = ("board", "what it is", "streams", "lite", "learners", "scores")
+            console.show_lines(heads, [(*map(str, row[:-1]), ", ".join(row[-1])) for row in rows])
+        return
+    from mlstream.arena.suite import find_score
+
+    ranking = arena.rank_learners(records, content, board, find_score(content, board, score), scope=scope)
+    if ranking is None:
+        raise ValueError(f"{board} must have two learners with records on the same streams. Got fewer.")
+    rows_of = zip(ranking.learners, ranking.ranks, ranking.intervals, ranking.means, strict=True)
+    if as_json:
+        console.print_json(
+            {
+                "board": board,
+                "score": ranking.score.name,
+                "streams": ranking.streams,
+                "learners": [
+                    {"learner": one, "rank": rank, "interval": interval.tolist(), "mean": mean}
+                    for one, rank, interval, mean in rows_of
+                ],
+                "left_out": ranking.left_out,
+            }
+        )
+        return
+    console.print_line(
+        f"{content.boards[board].title}: mean ranks by {ranking.score.name} on {len(ranking.streams)} streams"
+    )
+    lines = [
+        (one, f"{rank:.1f}", f"{low:.1f} to {high:.1f}", f"{mean:.3f}") for one, rank, (low, high), mean in rows_of
+    ]
+    console.show_lines(("learner", "mean rank", "95 % interval", "mean score"), lines)
+    if ranking.left_out:
+        console.print_line(f"Without records on all of these streams: {', '.join(ranking.left_out)}")
+
+
+def _scope(lite: bool) -> Scope:
+    return "lite" if lite else "full"
+
+
+def _board_row(
+    suite: Suite, board: str, records: Iterable[LearnerRecord]
+) -> tuple[str, str, int, int, int, Sequence[str]]:
+    streams, lite = ({one.name for one in suite.entries(scope, board)} for scope in ("full", "lite"))
+    n_learners = sum(bool(streams & one.cells.keys()) for one in records)
+    return board, suite.boards[board].about, len(streams), len(lite), n_learners, suite.boards[board].metrics
+
+
+def _describe(done: ArenaRun, places: Sequence[Place], cost: Cost | None) -> dict[str, object]:
+    return {
+        "folder": done.folder,
+        "record": done.record,
+        "missing": done.missing,
+        "places": [place._asdict() for place in places],
+        "cost": None if cost is None else cost._asdict(),
+    }
+
+
+def _show(done: ArenaRun, places: Sequence[Place], cost: Cost | None, suite: Suite) -> None:
+    """Print where a learner stands: by board, then pairs, streams and cost."""
+    heading = {score.name for board in suite.boards for score in suite.scores(board)[:1]}
+    shown = [place for place in places if place.score in {one.name for one in suite.heading_scores(place.board)}]
+    rows = [
+        (
+            place.board,
+            place.score,
+            f"{place.rank:.1f}",
+            f"{place.interval[0]:.1f} to {place.interval[1]:.1f}",
+            f"{place.place} of {place.n_learners}",
+            str(place.n_streams),
+            str(len(place.beats)),
+            str(len(place.beaten_by)),
+        )
+        for place in shown
+    ]
+    heads = ("board", "score", "mean rank", "95 % interval", "place", "streams", "beats", "beaten by")
+    console.show_lines(heads, rows)
+    for place in shown:
+        if place.score in heading and place.score == suite.scores(place.board)[0].name:
+            console.print_line(f"{place.board}: {_pairs(place)}")
+    if cost is not None:
+        console.print_line(
+            f"Cost: {cost.cpu_s:.1f} s of CPU and {cost.energy_j:.0f} J on {cost.n_streams} streams, "
+            f"{cost.times_reference:.1f} times {cost.reference}."
+        )
+    capped = [stream for stream, cell in done.record.cells.items() if cell.status == "capped"]
+    if capped:
+        console.print_line(
+            f"Stopped after {suite.cap_s:.0f} s, and ranked behind all that finished: {', '.join(capped)}."
+        )
+    if done.missing:
+        console.print_line(
+            f"{len(done.missing)} streams have no table here ({', '.join(done.missing)}); ranks compare "
+            f"learners on the others. `mlstream datasets fetch` downloads tables."
+        )
+    console.print_line(f"Records: {done.folder}")
+
+
+def _pairs(place: Place) -> str:
+    parts = [
+        f"{words} {_some(names)}" for words, names in (("beats", place.beats), ("beaten by", place.beaten_by)) if names
+    ] or ["differs from nobody beyond chance"]
+    best = ", ".join(f"{stream} (rank {rank:.0f})" for stream, rank in place.best_on)
+    worst = ", ".join(f"{stream} ({rank:.0f})" for stream, rank in place.worst_on)
+    return f"{'; '.join(parts)}. Best on {best}; worst on {worst}."
+
+
+def _some(names: Sequence[str]) -> str:
+    rest = len(names) - _N_NAMED
+    return ", ".join(names[:_N_NAMED]) + (f" and {rest} more" if rest > 0 else "")

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from estimators.contract.lazy import attach
 
 if TYPE_CHECKING:
+    from mlstream.arena.bundles import pack as pack
+    from mlstream.arena.bundles import rank_on_fresh_worlds as rank_on_fresh_worlds
+    from mlstream.arena.bundles import verify as verify
     from mlstream.arena.records import LearnerRecord as LearnerRecord
     from mlstream.arena.records import load_records as load_records
     from mlstream.arena.running import ArenaRun as ArenaRun
@@ -20,6 +23,7 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "mlstream.arena.bundles": ["pack", "rank_on_fresh_worlds", "verify"],
             "mlstream.arena.records": ["LearnerRecord", "load_records"],
             "mlstream.arena.running": ["ArenaRun", "run"],
             "mlstream.arena.standings": ["find_places", "rank_learners"],

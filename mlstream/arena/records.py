@@ -31,7 +31,7 @@ class Cell(Model):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     status: Literal["done", "capped", "failed"]
-    scores: dict[str, Score] = Field({})
+    scores: dict[str, Score] = Field(default_factory=dict)
     wall_s: float | None = None  # In the learner's calls, as the next one.
     cpu_s: float | None = None
     energy_j: float | None = None  # CPU seconds times the power that the suite states.

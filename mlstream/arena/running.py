@@ -26,7 +26,8 @@ from mlstream.records.schema import read_record
 from mlstream.streams.stream import Stream
 
 _LOG = logging.getLogger("mlstream")
-_SEED = 0
+SEED = 0
+ORIGIN = "arena.json"
 # What a score relies on: no prediction sees its own labels, predictions are free, and a seed gives a result.
 ARENA_LAWS = (
     "check_same_seed_same_bits",
@@ -170,7 +171,7 @@ def run(  # noqa: PLR0913 - what is run, and how
     run_campaign(
         {contestant.name: contestant.estimator},
         streams,
-        [_SEED],
+        [SEED],
         folder,
         n_jobs=n_jobs,
         dask=dask,
@@ -205,7 +206,7 @@ def load_streams(entries: Sequence[StreamEntry]) -> tuple[list[Stream], dict[str
 
 def read_folder(folder: Path) -> LearnerRecord:
     """Read the record of the learner whose runs a folder holds."""
-    path = folder / "arena.json"
+    path = folder / ORIGIN
     if not path.is_file() or not has_runs(folder):
         raise FileNotFoundError(
             f"{folder} must be the folder of a learner, as `mlstream arena run` writes it (arena.json and runs). "
@@ -227,7 +228,7 @@ def _require_own_name(contestant: Contestant) -> None:
 def _claim(folder: Path, contestant: Contestant, suite: int) -> None:
     """Note what the runs of a folder are of; raise a ValueError if it holds those of anything else."""
     wanted = Origin(suite=suite, learner=contestant.name, source_sha256=contestant.source_sha256)
-    path = folder / "arena.json"
+    path = folder / ORIGIN
     if path.exists():
         found = read_record(path, Origin)
         if found != wanted:

@@ -63,6 +63,14 @@ class StreamEntry(_Entry):
             )
         return stream
 
+    def load_with_seed(self, seed: int) -> Stream:
+        """Make such a stream of drawn rows, by another seed; it has no hash that is known."""
+        if self.make is None or self.table is not None:
+            raise ValueError(f"{self.name} must be of drawn rows to be drawn anew. Got one of a table.")
+        entry = self.model_copy(update={"make": self.make.model_copy(update={"seed": seed})})
+        made = entry._make()
+        return made.with_card(made.card.model_copy(update={"name": self.name}))
+
     def _make(self) -> Stream:
         from mlstream.data.datasets import load_registered
         from mlstream.generators.registry import GENERATORS, remake
@@ -106,6 +114,9 @@ class Suite(_Entry):
     undecided: list[str] = Field(description="Metrics of probabilities, which no decision rule changes.")
     cpu_power_w: float = Field(gt=0)
     reference: str = Field(description="The learner whose cost others are compared with.")
+    worlds: str = Field(description="The board whose streams can be drawn anew, by another seed.")
+    panel: list[str] = Field(min_length=2, description="Learners that run there again, beside one that is verified.")
+    tolerance: float = Field(ge=0, description="Difference of a score that is run again on another machine.")
     boards: dict[str, Board]
     streams: list[StreamEntry]
 

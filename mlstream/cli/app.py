@@ -94,6 +94,7 @@ OF_CHALLENGES: dict[str, tuple[Callable[..., None], ...]] = {
 arena_app = typer.Typer(help="See where a learner stands among all others, on many streams.", no_args_is_help=True)
 OF_ARENA: dict[str, tuple[Callable[..., None], ...]] = {
     "Start here": (arena.run, arena.boards),
+    "Submit": (arena.pack, arena.verify),
 }
 
 

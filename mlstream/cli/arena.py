@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlstream.cli import console
-from mlstream.cli.arguments import AsJson, parse_names, require_folder
+from mlstream.cli.arguments import AsJson, file_option, parse_names, require_folder
 from mlstream.cli.completion import complete_strategy
 from mlstream.cli.options import OPTIONS, parse_strategies
 
@@ -154,6 +154,76 @@ def boards(
     console.show_lines(("learner", "mean rank", "95 % interval", "mean score"), lines)
     if ranking.left_out:
         console.print_line(f"Without records on all of these streams: {', '.join(ranking.left_out)}")
+
+
+def pack(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of a learner: arena/MyLearner.")],
+    output: Annotated[
+        Path | None, file_option("--output", "-o", help="Bundle to write; LEARNER.zip if absent.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the runs of a learner as one file, to be sent to others, who can verify it."""
+    from mlstream import arena
+
+    path = output or Path(f"{folder.resolve().name}.zip")
+    record = arena.pack(folder, path)
+    line = f"Wrote {path}: {record.learner}, {len(record.cells)} runs, source {record.source_sha256[:12]}..."
+    facts = {
+        "path": path,
+        "learner": record.learner,
+        "n_runs": len(record.cells),
+        "source_sha256": record.source_sha256,
+    }
+    console.print_outcome(line, facts, as_json=as_json)
+
+
+def verify(
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="File that `mlstream arena pack` wrote.")],
+    learner: Annotated[
+        str | None,
+        typer.Option(
+            "--learner", help="my_module:MyLearner, whose code you have read and want to run; not for a strategy."
+        ),
+    ] = None,
+    fresh: Annotated[
+        int | None, typer.Option("--fresh", min=0, help="Seed of worlds that nobody has seen: do the ranks hold there?")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the outcome.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check a bundle: its form, what follows from the recorded matrices, and a random tenth, which is run again."""
+    sys.path.insert(0, "")
+    from mlstream import arena
+    from mlstream.arena.bundles import read_bundle
+    from mlstream.cli.campaigns import watched
+
+    with console.keep_for_json(as_json), watched(bundle, quiet=quiet or as_json, ended=[]) as progress:
+        found = arena.verify(bundle, learner, progress=progress)
+        ranks = None
+        if fresh is not None:
+            own = read_bundle(bundle)[0].learner if learner is None else learner
+            ranks = arena.rank_on_fresh_worlds(found.record, own, fresh, progress=progress)
+    if as_json:
+        console.print_json(found._asdict() | {"fresh": None if ranks is None else ranks._asdict()})
+        return
+    console.print_line(
+        f"{bundle} holds: {found.record.learner}, {len(found.record.cells)} runs. Run again: "
+        f"{', '.join(found.again)}; the largest difference of a score is {found.largest_difference:.1g}; "
+        f"CPU time is {found.times_cpu:.1f} times that of the records."
+    )
+    if found.missing:
+        console.print_line(f"Drawn, but without a table here: {', '.join(found.missing)}.")
+    if ranks is not None:
+        rows = [
+            (name, f"{rank:.1f}", f"{new:.1f}")
+            for name, rank, new in zip(ranks.learners, ranks.ranks, ranks.fresh_ranks, strict=True)
+        ]
+        console.show_lines(("learner", "mean rank", f"in worlds of seed {fresh}"), rows)
+        console.print_line(
+            f"The rank of {found.record.learner} {'holds' if ranks.holds else 'does not hold'} there; the two rankings "
+            f"have a correlation of {ranks.agreement:.2f} (Spearman)."
+        )
 
 
 def _scope(lite: bool) -> Scope:

@@ -1,0 +1,102 @@
+"""The records of the arena that come with the package: of all strategies, resumable over days.
+
+    python -m benchmarks.arena_records run FOLDER                      # what has no record in FOLDER yet, 2 processes
+    python -m benchmarks.arena_records run FOLDER --lite --learners NN BR_HT
+    python -m benchmarks.arena_records write FOLDER                    # adds the records of FOLDER to the package's
+    python -m benchmarks.arena_records confirm FOLDER                  # after a change of code: runs a part again
+    python -m benchmarks.arena_records lite                            # agreement of the lite ranks with the whole
+
+``confirm`` runs, of each learner whose source has another hash than its records, the least cell of every board again.
+Where all scores are the same, the records get the new hash; else it says which learner must run anew.
+"""
+
+import argparse
+import sys
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+from benchmarks.arena_lite import print_agreement
+from estimators.strategies import STRATEGIES
+from mlstream import arena
+from mlstream.arena import records as arena_records
+from mlstream.arena.again import compare, run_again
+from mlstream.arena.records import LearnerRecord
+from mlstream.arena.running import enter, load_streams, read_folder
+from mlstream.arena.suite import Scope, load_suite
+from mlstream.records.paths import file_name
+
+SHIPPED = Path(arena_records.__file__).with_name("records_1.jsonl")
+
+
+def run_one(learner: str, folder: Path, scope: Scope, boards: list[str]) -> str:
+    """Run a strategy on what has no record in the folder; return a line about it."""
+    done = arena.run(learner, folder, scope=scope, boards=boards)
+    cells = done.record.cells.values()
+    seconds = sum(cell.cpu_s or 0.0 for cell in cells)
+    counts = ", ".join(f"{sum(cell.status == one for cell in cells)} {one}" for one in ("done", "capped", "failed"))
+    return f"{learner:24} {counts}; {seconds:9.1f} s of CPU"
+
+
+def run_all(chosen: argparse.Namespace) -> None:
+    """Run strategies, a process for each of two."""
+    with ProcessPoolExecutor(chosen.jobs) as pool:
+        scope: Scope = "lite" if chosen.lite else "full"
+        waiting = {pool.submit(run_one, one, chosen.folder, scope, chosen.boards): one for one in chosen.learners}
+        for ended in as_completed(waiting):
+            error = ended.exception()
+            print(
+                ended.result() if error is None else f"{waiting[ended]:24} {type(error).__name__}: {error}", flush=True
+            )
+
+
+def write(chosen: argparse.Namespace) -> None:
+    """Add the records of a folder to those of the package, in the order of the strategies."""
+    found = dict(arena.load_records())
+    for name in chosen.learners:
+        folder = chosen.folder / file_name(name)
+        if folder.is_dir():
+            found[name] = read_folder(folder)
+    arena_records.save_records([found[name] for name in STRATEGIES if name in found], SHIPPED)
+    print(f"{len(found)} learners, {sum(len(one.cells) for one in found.values())} cells in {SHIPPED}")
+
+
+def confirm(record: LearnerRecord) -> LearnerRecord:
+    """Run the least cell of each board again, and return the record with the hash of the present source."""
+    suite, contestant = load_suite(record.suite), enter(record.learner)
+    boards = [[one for one in suite.entries("full", board) if one.name in record.cells] for board in suite.boards]
+    least = {min(board, key=lambda one: record.cells[one.name].cpu_s or 0.0).name for board in boards if board}
+    streams, _ = load_streams([one for one in suite.streams if one.name in least])
+    changed = [one for one in compare(record, run_again(contestant, streams, suite)) if one.size]
+    if changed:
+        raise SystemExit(f"{record.learner} must run anew: remove its folder and run it. Got {changed[0]}.")
+    return record.model_copy(update={"source_sha256": contestant.source_sha256})
+
+
+def confirm_all(chosen: argparse.Namespace) -> None:
+    """Run a part of what is stale again, and give records that hold the new hash."""
+    found = dict(arena.load_records())
+    for name in chosen.learners:
+        if name in found and found[name].source_sha256 != enter(name).source_sha256:
+            found[name] = confirm(found[name])
+            print(f"{name}: the scores are the same", flush=True)
+    arena_records.save_records(found.values(), SHIPPED)
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=["run", "write", "confirm", "lite"])
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("arena-records"))
+    parser.add_argument("--learners", nargs="+", default=list(STRATEGIES), choices=list(STRATEGIES), metavar="LEARNER")
+    parser.add_argument("--boards", nargs="+", default=[])
+    parser.add_argument("--lite", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2)
+    chosen = parser.parse_args()
+    if chosen.action == "lite":
+        print_agreement(sys.stdout)
+    else:
+        {"run": run_all, "write": write, "confirm": confirm_all}[chosen.action](chosen)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,272 @@
+"""Submissions to the arena: a bundle holds the runs of a learner, and whoever receives it runs a random part again."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from scipy.stats import spearmanr
+
+from mlstream._support.files import atomic_path, open_plain
+from mlstream.arena.again import compare, run_again
+from mlstream.arena.records import LearnerRecord, load_records, make_record
+from mlstream.arena.running import ORIGIN, SEED, Origin, enter, load_streams, read_folder
+from mlstream.arena.standings import rank_learners
+from mlstream.arena.suite import Suite, load_suite
+from mlstream.campaign.campaign import CampaignProgress
+from mlstream.evaluation.settings import Settings
+from mlstream.evaluation.summary import scores_of_matrices
+from mlstream.records.checks import require_consistent
+from mlstream.records.run_record import load_runs, path_of
+from mlstream.records.run_result import RunResult
+
+# Of one record, of all unpacked, and their number: more than a suite has.
+_MOST_BYTES, _MOST_IN_ALL, _MOST_FILES = 2**24, 2**28, 2000
+# Sums in another order round otherwise.
+_DIGITS = 9
+_PACKING = zipfile.ZIP_DEFLATED
+# The share of the cells that is run again.
+_SHARE = 0.1
+
+Progress = Callable[[CampaignProgress], None]
+
+
+class Verification(NamedTuple):
+    """A bundle that held: its record, the streams that were run again, and the largest difference of a score there."""
+
+    record: LearnerRecord
+    again: tuple[str, ...]
+    largest_difference: float
+    times_cpu: float  # CPU seconds of these runs here, over those of their records.
+    missing: dict[str, str]  # Streams that were drawn, and have no table here.
+
+
+class FreshRanks(NamedTuple):
+    """Mean ranks of a learner and of the panel in worlds of the suite, and in such worlds of a seed nobody has seen."""
+
+    learners: tuple[str, ...]
+    ranks: tuple[float, ...]
+    fresh_ranks: tuple[float, ...]
+    agreement: float  # Spearman's correlation of the two.
+    holds: bool  # Whether the intervals of the learner's mean rank overlap.
+
+
+def pack(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> LearnerRecord:
+    """Write the runs of a learner as a bundle, a ZIP file; return its record.
+
+    Parameters
+    ----------
+    folder : path
+        The folder of a learner that `run` wrote.
+    path : path
+        The file to write; it must not exist.
+
+    Returns
+    -------
+    LearnerRecord
+        The record that others will find in it.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder holds no runs of the arena.
+    FileExistsError
+        If the file exists.
+    """
+    folder = Path(folder)
+    record = read_folder(folder)
+    files = [folder / ORIGIN, *(path_of(run, folder) for run in load_runs(folder) if run.stream in record.cells)]
+    with (
+        atomic_path(path, replace=False) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for file in files:
+            archive.write(file, file.relative_to(folder).as_posix())
+    return record
+
+
+def verify(
+    bundle: str | os.PathLike[str],
+    learner: object = None,
+    *,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Verification:
+    """Check that the runs of a bundle are those of a learner: their form, what follows from R, and a random tenth.
+
+    Parameters
+    ----------
+    bundle : path
+        A file that `pack` wrote. Nothing in it is executed.
+    learner : str or estimator, optional
+        The learner, as `run` takes it, from a module that you have read: its code runs. By default the strategy that
+        the bundle names.
+    seed : int, optional
+        Seed of the draw of the cells that are run again; by default no one can know it beforehand.
+    progress : callable, optional
+        Called with every event of the runs.
+
+    Returns
+    -------
+    Verification
+        The record, the streams that were run again, and the largest difference of a score.
+
+    Raises
+    ------
+    ValueError
+        If the bundle is not one, is of a suite that is not here, or was edited: a record contradicts itself, its R, the
+        suite or the others, the source of the learner has another hash, or a cell that is run again has other scores by
+        more than the suite tolerates.
+    FileNotFoundError
+        If there is no such file, or no stream that was drawn can be had.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mlstream import arena
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     done = arena.run("last_class", folder, scope="lite", boards=["environments"])
+    ...     record = arena.pack(done.folder, f"{folder}/last_class.zip")
+    ...     arena.verify(f"{folder}/last_class.zip", seed=0).largest_difference
+    0.0
+    """
+    origin, runs = read_bundle(bundle)
+    suite = load_suite(origin.suite)
+    for run in runs:
+        _require_sound(run, origin, suite, bundle)
+    record = make_record(origin.learner, origin.source_sha256, runs, suite)
+    contestant = enter(origin.learner if learner is None else learner, None if learner is None else origin.learner)
+    if contestant.source_sha256 != origin.source_sha256:
+        raise ValueError(
+            f"{bundle} must be of the source of {origin.learner} that is here ({contestant.source_sha256[:12]}...). "
+            f"Got that of another version ({origin.source_sha256[:12]}...)."
+        )
+    drawn = random.SystemRandom() if seed is None else random.Random(seed)  # noqa: S311 - a seed that is asked for
+    names = drawn.sample(sorted(record.cells), max(1, math.ceil(_SHARE * len(record.cells))))
+    streams, missing = load_streams([entry for entry in suite.streams if entry.name in names])
+    if not streams:
+        raise FileNotFoundError(f"A stream to run again must be here. Got none: {next(iter(missing.values()))}")
+    found = run_again(contestant, streams, suite, progress)
+    largest = max(compare(record, found), key=lambda one: one.size)
+    here_s, there_s = (math.fsum(one.cells[name].cpu_s or 0.0 for name in found.cells) for one in (found, record))
+    if largest.size > suite.tolerance:
+        raise ValueError(
+            f"{bundle} must have scores that come again, within {suite.tolerance}. Got {largest.score} of "
+            f"{largest.recorded} on {largest.stream}; run again, it is {largest.found}."
+        )
+    return Verification(record, tuple(found.cells), largest.size, here_s / there_s if there_s else math.nan, missing)
+
+
+def rank_on_fresh_worlds(
+    record: LearnerRecord, learner: object, seed: int, *, progress: Progress | None = None
+) -> FreshRanks:
+    """Run a learner and the panel of the suite in worlds of a new seed, and compare mean ranks with those of records.
+
+    Parameters
+    ----------
+    record : LearnerRecord
+        The record of the learner.
+    learner : str or estimator
+        The learner, as `run` takes it.
+    seed : int
+        Seed of the worlds.
+    progress : callable, optional
+        Called with every event of the runs.
+
+    Returns
+    -------
+    FreshRanks
+        Ranks by the score that heads the board of worlds.
+
+    Raises
+    ------
+    ValueError
+        If the learner has no record in any world of the suite.
+    """
+    suite = load_suite(record.suite)
+    entries = [one for one in suite.entries("full", suite.worlds) if one.name in record.cells]
+    if not entries:
+        raise ValueError(f"{record.learner} must have run on the board {suite.worlds}. Got a record without it.")
+    streams = [one.load_with_seed(seed) for one in entries]
+    panel = [name for name in suite.panel if name != record.learner]
+    contestants = [enter(learner, record.learner), *map(enter, panel)]
+    fresh = {one.name: run_again(one, streams, suite, progress) for one in contestants}
+    known = {name: load_records(suite.version)[name] for name in panel} | {record.learner: record}
+    score, names = suite.scores(suite.worlds)[0], record.cells.keys()
+    found = [rank_learners(one, suite, suite.worlds, score, streams=names) for one in (known, fresh)]
+    before, after = (one for one in found if one is not None)
+    learners = tuple(name for name in before.learners if name in after.learners)
+    ranks, fresh_ranks = (
+        tuple(float(one.ranks[one.learners.index(name)]) for name in learners) for one in (before, after)
+    )
+    (low, high), (fresh_low, fresh_high) = (
+        one.intervals[one.learners.index(record.learner)] for one in (before, after)
+    )
+    holds = bool(low <= fresh_high and fresh_low <= high)
+    return FreshRanks(learners, ranks, fresh_ranks, float(spearmanr(ranks, fresh_ranks).statistic), holds)
+
+
+def read_bundle(path: str | os.PathLike[str]) -> tuple[Origin, list[RunResult]]:
+    """Read a bundle in memory; a ValueError names the file, and what in it is not as `pack` writes it."""
+    with open_plain(path) as file:
+        try:
+            content = _unpack(file)
+        except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError, OSError, EOFError) as error:
+            raise ValueError(f"{path} must be a bundle that `mlstream arena pack` wrote. Got this: {error}.") from None
+    found = []
+    for name, text in content.items():
+        try:
+            found.append((Origin if name == ORIGIN else RunResult).model_validate_json(text))
+        except ValueError as error:
+            raise ValueError(f"{path}: {name} must be as `mlstream arena pack` writes it. Got this: {error}") from None
+    (origin,) = (one for one in found if isinstance(one, Origin))
+    runs = [one for one in found if isinstance(one, RunResult)]
+    if not runs or len({run.stream for run in runs}) < len(runs):
+        raise ValueError(f"{path} must hold one run for each of its streams, at least one. Got {len(runs)} runs.")
+    return origin, runs
+
+
+def _unpack(file: IO[bytes]) -> dict[str, bytes]:
+    """Return the files of a bundle by name, read in memory, all of bounded size."""
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        names, sizes = [info.filename for info in members], [info.file_size for info in members]
+        if len(names) > _MOST_FILES or max(sizes, default=0) > _MOST_BYTES or sum(sizes) > _MOST_IN_ALL:
+            raise ValueError(f"{len(names)} files of {sum(sizes):,} bytes, more than a suite has")
+        if ORIGIN not in names or len(set(names)) < len(names):
+            raise ValueError(f"no {ORIGIN}, or a file that is there twice")
+        return {info.filename: archive.read(info) for info in members}
+
+
+def _require_sound(run: RunResult, origin: Origin, suite: Suite, bundle: str | os.PathLike[str]) -> None:
+    """Raise a ValueError if a run is not one of this learner in this suite, or its scores do not follow from its R."""
+    entry = next((one for one in suite.streams if one.name == run.stream), None)
+    facts: dict[str, tuple[object, object]] = {
+        "stream": (run.stream, None if entry is None else entry.name),
+        "stream_sha256": (run.stream_sha256, None if entry is None else entry.data_sha256),
+        "strategy": (run.strategy, origin.learner),
+        "seed": (run.seed, SEED),
+        "settings": (run.settings, Settings(**suite.settings).as_json()),
+    }
+    if run.status != "failed":
+        facts |= {
+            f"score {name}": (_round(run.scores.get(name)), _round(value))
+            for name, value in scores_of_matrices(run).items()
+        }
+    for name, (got, wanted) in facts.items():
+        if got != wanted:
+            why = ", as its R says" if name.startswith("score ") else ""
+            raise ValueError(f"{bundle}, {run.stream}: {name} must be {wanted!r}{why}. Got {got!r} instead.")
+    try:
+        require_consistent(run)
+    except ValueError as error:
+        raise ValueError(f"{bundle}, {run.stream}: {error}") from None
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS)

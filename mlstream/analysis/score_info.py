@@ -91,6 +91,13 @@ SCORE_HEADINGS = {
     **{name: Heading(one.title, one.better, one.meaning) for name, one in NAMED_METRICS.items()},
 }
 _ENVIRONMENT = re.compile(r"nce\[(.*)\]")
+_RULE = re.compile(r"(.+)\[(\w+)\]")
+# Rules of decisions: what the title gains, and who decided.
+_RULES = {
+    "own": (", own decisions", "As the strategy itself decides."),
+    "half": (", half", "Decided at a probability of one half."),
+    "prevalence": (", prevalence", "Decided at the prevalence of the label."),
+}
 # Endings of names: what the title gains, and how the score follows from that of the shorter name.
 _VARIANTS = {
     "_anytime": (", any time", "Over the rows so far, mean over all rows: the area under the prequential curve."),
@@ -106,4 +113,7 @@ def score_heading(name: str) -> Heading:
             return Heading(f"{plain.title}{words}", plain.better, f"{plain.meaning} {how}")
     if environment := _ENVIRONMENT.fullmatch(name):
         return Heading(f"NCE, {environment[1]}", "lower", _NCE)
+    if (decided := _RULE.fullmatch(name)) and decided[2] in _RULES:
+        plain, (words, how) = score_heading(decided[1]), _RULES[decided[2]]
+        return Heading(f"{plain.title}{words}", plain.better, f"{plain.meaning} {how}".strip())
     return SCORE_HEADINGS.get(name, Heading(name))

@@ -23,6 +23,7 @@ from mlstream.campaign.search import Search
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.settings import (
     CampaignOptions,
+    Decision,
     DetectionOptions,
     Option,
     Settings,
@@ -126,7 +127,7 @@ _OPTIONS = [*list_options(CampaignOptions), *list_options(Settings)]
 
 
 def _keys(options: Iterable[Option]) -> dict[str, Any]:
-    lists = {tuple[int, ...]: Seeds, tuple[str, ...]: Names}
+    lists = {tuple[int, ...]: Seeds, tuple[str, ...]: Names, tuple[Decision, ...]: Names}
     return {
         one.name: (lists.get(one.type) or _strict(one.type), Field(default=one.default, description=one.help))
         for one in options

@@ -49,7 +49,7 @@ def plan_jobs(
     _require_search(learners, streams, criterion)
     for learner in learners.values():
         one = learner.build(learner.draw(0)[0]) if isinstance(learner, Search) else learner
-        require_probabilities(one, settings.decision)
+        require_probabilities(one, settings)
     repeat = _make_repeat(options)
     jobs = []
     for stream in streams:

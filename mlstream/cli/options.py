@@ -18,6 +18,7 @@ from estimators.detectors import make_detector
 from mlstream.cli.arguments import parse_integers, parse_names
 from mlstream.evaluation.settings import (
     CampaignOptions,
+    Decision,
     DetectionOptions,
     Option,
     Settings,
@@ -34,7 +35,7 @@ OPTIONS = {one.name: one for kind in (DetectionOptions, CampaignOptions, Setting
 OF_RUNS: Panels = {CampaignOptions: "Campaign", Settings: "Evaluation"}
 OF_DETECTIONS: Panels = {DetectionOptions: "Detection"}
 # Lists are typed as text, split by commas.
-_LISTS: dict[object, str] = {tuple[int, ...]: "SEED,...", tuple[str, ...]: "NAME,..."}
+_LISTS: dict[object, str] = {tuple[int, ...]: "SEED,...", tuple[str, ...]: "NAME,...", tuple[Decision, ...]: "RULE,..."}
 
 # A comma outside brackets; the brackets of values are round or square, and one level deep.
 _COMMA = re.compile(r",(?![^(]*\))")
@@ -62,9 +63,9 @@ def read_options(typed: dict[str, Any]) -> dict[str, Any]:
 def _read_list(text: str | None, one: Option) -> tuple[int, ...] | tuple[str, ...]:
     if text is None:
         return ()
-    if one.type == tuple[str, ...]:
-        return tuple(name.strip() for name in parse_names(text))
-    return tuple(parse_integers(text, one.flags[0]))
+    if one.type == tuple[int, ...]:
+        return tuple(parse_integers(text, one.flags[0]))
+    return tuple(name.strip() for name in parse_names(text))
 
 
 def _parameter(one: Option, panel: str) -> Parameter:

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-
 import numpy as np
 
 from estimators.contract.prevalence import FOLLOW, MEMORY, PRIOR_ROWS, Prevalence
 from estimators.meta.binary_relevance import BinaryRelevance
 from mlstream.evaluation.predictions import Predictions
-from mlstream.evaluation.settings import Decision
+from mlstream.evaluation.settings import Decision, Settings
 from mlstream.evaluation.wrapping import wrap
 from mlstream.streams.label_values import known
 from mlstream.streams.stream import Indicator, Mask
 
 
-class Decisions(ABC):
-    """A rule that takes the place of a learner's own decisions."""
+class Decisions:
+    """A rule that takes the place of a learner's own decisions; this one keeps them."""
 
-    @abstractmethod
-    def online(self, predictions: Predictions, Y: Indicator, mask: Mask) -> Predictions:
+    def online(self, predictions: Predictions, Y: Indicator, mask: Mask) -> Predictions:  # noqa: ARG002
         """Decide rows of the stream, each by the rows before it, and count their labels.
 
         Unknown labels in `Y` are NaN. `mask` is (n_labels,) or (n_samples, n_labels): the labels that count, as the
         scenario shows them to learners.
         """
+        return self.held_out(predictions)
 
-    @abstractmethod
     def held_out(self, predictions: Predictions) -> Predictions:
         """Decide rows that are only predicted, and need not follow those of the stream."""
+        return predictions
 
-    @abstractmethod
     def learn(self, Y: Indicator, mask: Mask) -> None:
         """Count the labels of rows that nobody predicts."""
 
@@ -38,16 +35,9 @@ class Decisions(ABC):
 class HalfDecisions(Decisions):
     """A label is predicted if its probability is at least one half."""
 
-    def online(self, predictions: Predictions, Y: Indicator, mask: Mask) -> Predictions:  # noqa: ARG002
-        """Decide rows of the stream."""
-        return self.held_out(predictions)
-
     def held_out(self, predictions: Predictions) -> Predictions:
         """Decide rows that are only predicted."""
         return predictions._replace(decided=(predictions.proba >= 0.5).astype(np.uint8))
-
-    def learn(self, Y: Indicator, mask: Mask) -> None:
-        """Do nothing: the rule does not depend on labels."""
 
 
 class PrevalenceDecisions(Decisions):
@@ -76,30 +66,32 @@ class PrevalenceDecisions(Decisions):
         self._prevalence = self._prevalence.learn(Y, _counted(Y, mask), None)
 
 
-def make_decisions(decision: Decision, n_labels: int) -> Decisions | None:
-    """Return the rule of a name, for a learner that has learnt nothing; None for the learner's own decisions."""
+def make_decisions(decision: Decision, n_labels: int) -> Decisions:
+    """Return the rule of a name, for a learner that has learnt nothing."""
     if decision == "prevalence":
         return PrevalenceDecisions(n_labels)
-    return HalfDecisions() if decision == "half" else None
+    return HalfDecisions() if decision == "half" else Decisions()
 
 
-def require_probabilities(estimator: object, decision: Decision) -> None:
+def require_probabilities(estimator: object, settings: Settings) -> None:
     """Raise a TypeError if decisions need probabilities, and a learner, as the user has it, estimates none."""
-    if decision == "own":
+    if set(settings.rules) == {"own"}:
         return
     wrapper = wrap(estimator)
     # binary relevance counts the decisions of a learner without probabilities as certain
     learner = estimator if isinstance(wrapper, BinaryRelevance) else wrapper
     if not hasattr(learner, "predict_proba"):
+        is_own = settings.decision == "own"
+        rule = "also_decide (--also-decide) must be empty" if is_own else "decision (--decision) must be 'own'"
         raise TypeError(
-            f"decision (--decision) must be 'own' for a learner without predict_proba, {type(estimator).__name__}. "
-            f"Got {decision!r} instead."
+            f"{rule} for a learner without predict_proba, {type(estimator).__name__}. "
+            f"Got {list(settings.also_decide) if is_own else settings.decision!r} instead."
         )
 
 
-def rule_as_json(decision: Decision) -> dict[str, float]:
-    """Return the settings of a rule, for records."""
-    if decision != "prevalence":
+def rules_as_json(settings: Settings) -> dict[str, float]:
+    """Return the settings of the rules of decisions, for records."""
+    if "prevalence" not in settings.rules:
         return {}
     return {"decision_follow": FOLLOW, "decision_memory": MEMORY, "decision_prior_rows": PRIOR_ROWS}
 

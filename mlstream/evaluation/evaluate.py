@@ -36,6 +36,7 @@ from mlstream.evaluation.summary import (
     add_named,
     add_prequential,
     add_references,
+    decided_by,
     without_pretraining,
 )
 from mlstream.publishing.named_streams import StreamLike, as_stream
@@ -60,6 +61,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     one_class: OneClass = Settings.one_class,
     ties: Ties = Settings.ties,
     decision: Decision = Settings.decision,
+    also_decide: Sequence[Decision] = Settings.also_decide,
     energy: EnergyMethod = Settings.energy,
     cpu_power_w: float = Settings.cpu_power_w,
     time_cap_s: float | None = Settings.time_cap_s,
@@ -111,6 +113,12 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         `estimators.PrevalenceThreshold` with its defaults, which counts labels inside the label masks that the scenario
         shows, whether the learner takes them or not; held-out rows are decided by the usual prevalence. Its time and
         energy count as the learner's.
+    also_decide : sequence of {"own", "half", "prevalence"}
+        Further rules of decisions that predictions are scored by, beside decision: own, half or prevalence.
+        The learner runs once. Each score, curve and matrix in R that depends on decisions is there once more for each
+        rule, with the rule behind its name, as ``ba_macro[prevalence]``. Its value is that of an evaluation with this
+        `decision`, bit for bit. Only frugality differs: time and energy of further rules count as those of scoring,
+        nowhere.
     energy : {"codecarbon", "cpu", "none"}
         How energy is measured: by CodeCarbon, as CPU seconds times a stated power, or not at all. Without a meter in
         the processor, CodeCarbon's figure is mostly a constant power of memory, and so wall time. The record has the
@@ -159,7 +167,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     ------
     TypeError
         If the estimator cannot learn labels from a stream, as one without `partial_fit`; or estimates no probabilities
-        that `decision` needs.
+        that `decision` and `also_decide` need.
     ValueError
         If the value of an option is not valid, or the estimator does not return decisions and probabilities of the
         right shape.
@@ -215,6 +223,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         one_class=one_class,
         ties=ties,
         decision=decision,
+        also_decide=also_decide,  # type: ignore[arg-type]
         energy=energy,
         cpu_power_w=cpu_power_w,
         time_cap_s=time_cap_s,
@@ -225,7 +234,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     )
     stream = as_stream(stream)
     copy = fresh(estimator, require_seed(seed))
-    require_probabilities(estimator, decision)
+    require_probabilities(estimator, settings)
     with cpu_part("records"):
         description = describe_run(estimator, stream, seed, settings)
     began_s, run_of = time.perf_counter(), (type(estimator).__name__, stream.card.name, seed)
@@ -238,7 +247,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         resources = meter.report(model_size_bytes(copy))
         bounds = reference_scores(estimator, stream, seed, settings) if references and run.is_complete else None
     description |= {"warm_up_rows": learner.first_rows.n_together, "warnings": counts}
-    result = _record(description, stream, run, resources, bounds)
+    result = _record(description, stream, run, resources, bounds, settings)
     _LOG.info("Evaluated %s on %s, seed %d: %s in %.1f s", *run_of, result.status, time.perf_counter() - began_s)
     _warn_of_undefined_cells(result)
     return result
@@ -256,22 +265,30 @@ def _warn_of_undefined_cells(result: RunResult) -> None:
 
 
 def _record(
-    description: dict[str, Any], stream: Stream, run: Run, resources: Resources, bounds: ReferenceScores | None
+    description: dict[str, Any],
+    stream: Stream,
+    run: Run,
+    resources: Resources,
+    bounds: list[ReferenceScores] | None,
+    settings: Settings,
 ) -> RunResult:
     with cpu_part("curves"):
         prequential, curves = run.finish()
     record = ScoreRecord(is_complete=run.is_complete)
     matrices, order = without_pretraining(run.R, stream.order, stream.card)
-    R = matrices["ba_macro"]
-    add_prequential(record, prequential)
-    add_continual(record, R, order)
-    add_hierarchy(record, matrices, order)
-    add_named(record, matrices, order, description["settings"].get("metrics", ()))
-    add_environments(record, run.R, stream.card)
-    add_constant_labels(record, run.constant_labels)
-    if bounds is not None:
-        add_references(record, R, order, bounds.without_pretraining(stream.card))
-    add_frugality(record, sum_known(phase.energy_kwh for phase in resources.phases.values()))
+    for place, ending in enumerate(settings.endings):
+        part, R = ScoreRecord(is_complete=run.is_complete), decided_by(ending, matrices)
+        add_prequential(part, decided_by(ending, prequential))
+        add_continual(part, R["ba_macro"], order)
+        add_hierarchy(part, R, order)
+        add_named(part, R, order, settings.metrics)
+        add_environments(part, decided_by(ending, run.R), stream.card)
+        if not ending:
+            add_constant_labels(part, run.constant_labels)
+        if bounds is not None:
+            add_references(part, R["ba_macro"], order, bounds[place].without_pretraining(stream.card))
+        add_frugality(part, sum_known(phase.energy_kwh for phase in resources.phases.values()))
+        record.take(part, ending)
     return RunResult(
         **description,
         status="done" if run.is_complete else "capped",
@@ -280,7 +297,7 @@ def _record(
         left_out=record.left_out,
         curves=curves,
         R={name: [_to_scores(row) for row in matrix] for name, matrix in run.R.items()},
-        references=None if bounds is None else References(**{k: _to_scores(v) for k, v in bounds._asdict().items()}),
+        references=None if bounds is None else References(**{k: _to_scores(v) for k, v in bounds[0]._asdict().items()}),
         resources=resources,
     )
 

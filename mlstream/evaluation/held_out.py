@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import TypeAlias
@@ -30,12 +30,16 @@ from mlstream.evaluation.scoring import (
     CORE_METRICS,
     Metrics,
     Scored,
+    Tally,
     count_known_only,
     join_scored,
+    metrics_of_rules,
     score_sums,
     score_tallies,
     sum_rows,
     tally,
+    tally_again,
+    with_ending,
 )
 from mlstream.evaluation.settings import OneClass, Settings, Ties
 from mlstream.streams.card_model import StreamCard
@@ -56,11 +60,18 @@ class SetScorer:
 
     With a hierarchy of labels, predictions are also scored as paths through it; where tasks are environments,
     probabilities are also scored against the base rate of each. `metrics` come beside these; in `names`, metrics of
-    every stream come first.
+    every stream come first. `endings`, one for each rule that decides, are behind the names of named metrics and scores
+    of paths that depend on decisions; all other scores come once.
     """
 
     def __init__(
-        self, card: StreamCard, k: int, one_class: OneClass, metrics: Metrics = (), ties: Ties = Settings.ties
+        self,
+        card: StreamCard,
+        k: int,
+        one_class: OneClass,
+        metrics: Metrics = (),
+        ties: Ties = Settings.ties,
+        endings: Sequence[str] = ("",),
     ) -> None:
         place = {name: column for column, name in enumerate(card.label_names)}
         self._parents = {place[child]: place[parent] for child, parent in card.label_parents.items()}
@@ -68,12 +79,14 @@ class SetScorer:
         self._k = k
         self._one_class = one_class
         self._ties = ties
-        self._metrics = metrics
+        self._rules = dict(zip(endings, metrics_of_rules(metrics, endings), strict=True))
         self.names = (
             *CORE_METRICS,
             *(HIERARCHY_METRICS if self._parents else ()),
             *(ENVIRONMENT_METRICS if self._has_environments else ()),
             *(one.name for one in metrics),
+            *(f"{name}{ending}" for ending in endings[1:] for name in HIERARCHY_METRICS if self._parents),
+            *(f"{metric.name}{ending}" for ending in endings[1:] for metric in self._rules[ending]),
         )
 
     def score(self, parts: Iterable[Scored]) -> dict[str, float]:
@@ -83,20 +96,36 @@ class SetScorer:
         cross-entropies of environments, need all rows in memory.
         """
         found = dict.fromkeys(self.names, math.nan)
-        tallies, sums, kept = [], [], []
+        pieces: dict[str, list[tuple[Tally, Floats]]] = {ending: [] for ending in self._rules}
+        kept = []
         for part in parts:
             if self._parents or self._has_environments:
                 kept.append(part)
             if len(part.Y) and part.mask.any():
-                tallies.append(tally(part, self._k, self._ties))
-                sums.append(sum_rows(part, self._k, self._metrics))
-        if not tallies:
+                self._sum_up(part, pieces)
+        if not pieces[""]:
             return found
-        found |= score_tallies(tallies, self._k, self._one_class) | score_sums(tallies, sums, self._metrics)
+        found |= score_tallies([tallied for tallied, _ in pieces[""]], self._k, self._one_class)
+        for ending, summed in pieces.items():
+            if summed:
+                tallies, sums = zip(*summed, strict=True)
+                found |= with_ending(ending, score_sums(tallies, sums, self._rules[ending]))
+        return found | self._score_whole(join_scored(kept)) if kept else found
+
+    def _sum_up(self, part: Scored, pieces: Mapping[str, list[tuple[Tally, Floats]]]) -> None:
+        """Add the sums over some rows to those of each rule that has metrics, and to those of the first."""
+        first = tally(part, self._k, self._ties)
+        for (ending, metrics), one in zip(self._rules.items(), part.by_rule(), strict=True):
+            if metrics or not ending:
+                tallied = tally_again(first, one) if ending else first
+                pieces[ending].append((tallied, sum_rows(one, self._k, metrics)))
+
+    def _score_whole(self, scored: Scored) -> dict[str, float]:
+        """Score all rows of a set by the metrics that do not follow from sums."""
+        found = {"nce": score_environment(scored)} if self._has_environments else {}
         if self._parents:
-            found |= self._score_paths(join_scored(kept))
-        if self._has_environments:
-            found["nce"] = score_environment(join_scored(kept))
+            for ending, decided in zip(self._rules, scored.by_rule(), strict=True):
+                found |= with_ending(ending, self._score_paths(decided))
         return found
 
     def _score_paths(self, scored: Scored) -> dict[str, float]:
@@ -117,13 +146,21 @@ class HeldOutScorer:
     the rows of one set. In `names`, metrics of every stream come first.
     """
 
-    def __init__(self, stream: Stream, counted: CountedLabels, scorer: SetScorer, one_class: OneClass) -> None:
+    def __init__(
+        self,
+        stream: Stream,
+        counted: CountedLabels,
+        scorer: SetScorer,
+        one_class: OneClass,
+        endings: Sequence[str] = ("",),
+    ) -> None:
         self._stream = stream
         self._counted = counted
         self._scorer = scorer
         self._one_class = one_class
         self._signatures = np.stack([task.signature for task in stream.tasks])
-        self.names = scorer.names
+        self._accuracies = [f"ba_macro{ending}" for ending in endings]
+        self.names = (*scorer.names, *self._accuracies[1:])
 
     def score(self, step: int, predictions: Iterable[Iterable[PredictedRows]]) -> dict[str, Floats]:
         """Score the predictions of all evaluation sets after `step` experiences: by metric, a score per task.
@@ -133,13 +170,14 @@ class HeldOutScorer:
         """
         rows, counts = [], []
         for held_out, predicted in zip(self._stream.evaluation_sets, predictions, strict=True):
-            known: list[LabelCounts] = []
+            known: list[list[LabelCounts]] = []
             mask = self._counted.held_out(step, held_out.task_id)
             rows.append(self._scorer.score(_count_each(held_out, predicted, mask, known)))
-            counts.append(add_counts(known, self._stream.n_labels))
-        found = {name: np.array([row[name] for row in rows]) for name in self.names}
+            counts.append(add_counts_of_rules(known, len(self._accuracies), self._stream.n_labels))
+        found = {name: np.array([row[name] for row in rows]) for name in self._scorer.names}
         pools = self._counted.pools(step)
-        found["ba_macro"] = pooled_ba_macro(stack_counts(counts), pools, self._signatures, self._one_class)
+        for name, of_rule in zip(self._accuracies, zip(*counts, strict=True), strict=True):
+            found[name] = pooled_ba_macro(stack_counts(of_rule), pools, self._signatures, self._one_class)
         return found
 
 
@@ -155,12 +193,12 @@ def predict_held_out(learner: Learner, held_out: EvaluationSet, heads: Mask | No
 
 
 def _count_each(
-    held_out: EvaluationSet, predicted: Iterable[PredictedRows], mask: Mask, counts: list[LabelCounts]
+    held_out: EvaluationSet, predicted: Iterable[PredictedRows], mask: Mask, counts: list[list[LabelCounts]]
 ) -> Iterator[Scored]:
-    """Yield rows to score, and add the counts of their known labels to a list."""
+    """Yield rows to score, and add the counts of their known labels, by rule, to a list."""
     for rows, predictions in predicted:
         Y = held_out.Y[rows]
-        counts.append(count_known(Y, predictions.decided))
+        counts.append(count_known_by_rule(Y, predictions))
         yield count_known_only(Y, predictions, mask)
 
 
@@ -203,6 +241,16 @@ def count_known(Y: Indicator, decided: Indicator) -> LabelCounts:
         nothing = np.zeros(Y.shape[1], dtype=np.int64)
         return LabelCounts(nothing, nothing, nothing, nothing)
     return label_counts(filled(Y), decided, label_mask=cells)
+
+
+def count_known_by_rule(Y: Indicator, predictions: Predictions) -> list[LabelCounts]:
+    """Count as `count_known` does the decisions of each rule, that of the run first."""
+    return [count_known(Y, decided) for decided in (predictions.decided, *predictions.also)]
+
+
+def add_counts_of_rules(parts: Sequence[Sequence[LabelCounts]], n_rules: int, n_labels: int) -> list[LabelCounts]:
+    """Return the sum of counts of the same labels, rule by rule."""
+    return [add_counts((part[rule] for part in parts), n_labels) for rule in range(n_rules)]
 
 
 def add_counts(counts: Iterable[LabelCounts], n_labels: int) -> LabelCounts:

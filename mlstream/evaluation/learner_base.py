@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,7 +14,7 @@ from sklearn.base import clone
 from estimators.contract.failed_calls import DivergedError
 from metrics.validation import positive_columns
 from mlstream._support.mapped import plain
-from mlstream.evaluation.decisions import make_decisions
+from mlstream.evaluation.decisions import Decisions, make_decisions
 from mlstream.evaluation.label_space import mask_rows
 from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
 from mlstream.evaluation.resources import Phase, ResourceMeter
@@ -55,7 +55,8 @@ class Learner(ABC):
         settings = settings or Settings()
         self.estimator = estimator
         self.first_rows = FirstRows(settings.warm_up_rows)
-        self._decisions = make_decisions(settings.decision, n_labels)
+        self._decisions = None if settings.decision == "own" else make_decisions(settings.decision, n_labels)
+        self._also = [make_decisions(rule, n_labels) for rule in settings.also_decide]
         self._n_labels = n_labels
         self._meter = meter
         self._name = type(estimator).__name__
@@ -73,15 +74,13 @@ class Learner(ABC):
         `heads`, the labels of the rows' tasks, are passed to an estimator that takes them.
         """
         if not self._can_predict:
-            return no_predictions(X.shape[0], self._n_labels)
+            nothing = no_predictions(X.shape[0], self._n_labels)
+            return nothing._replace(also=(nothing.decided,) * len(self._also))
         X = plain(X)
         with self._meter.block(), self._meter.phase("evaluate"):
             predictions = self._call_predict(X, heads)
         read = self._read(*predictions, X.shape[0])
-        if self._decisions is None:
-            return read
-        with self._meter.block(), self._meter.phase("evaluate"):
-            return self._decisions.held_out(read)
+        return self._decide(lambda rule: rule.held_out(read), read, "evaluate")
 
     def test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None = None) -> Predictions:
         """Predict each row with what was learnt from the rows before it, then learn it.
@@ -90,10 +89,15 @@ class Learner(ABC):
         """
         X, Y = plain(X), plain(Y)
         predictions = self._test_then_train_known(X, Y, mask, heads)
+        return self._decide(lambda rule: rule.online(predictions, Y, mask), predictions, self._deciding)
+
+    def _decide(self, decide: Callable[[Decisions], Predictions], own: Predictions, phase: Phase) -> Predictions:
+        """Decide rows by the rule of the run, which is measured, and by further rules, which are not."""
+        also = tuple(decide(rule).decided for rule in self._also)
         if self._decisions is None:
-            return predictions
-        with self._meter.block(), self._meter.phase(self._deciding):
-            return self._decisions.online(predictions, Y, mask)
+            return own._replace(also=also)
+        with self._meter.block(), self._meter.phase(phase):
+            return decide(self._decisions)._replace(also=also)
 
     def _test_then_train_known(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
         known = np.broadcast_to(mask.any(axis=-1), len(Y))
@@ -118,6 +122,8 @@ class Learner(ABC):
         if not len(Y):
             return
         self._wait_or_learn(X, Y, mask)
+        for rule in self._also:
+            rule.learn(Y, mask)
         if self._decisions is not None:
             with self._meter.block(), self._meter.phase(self._deciding):
                 self._decisions.learn(Y, mask)

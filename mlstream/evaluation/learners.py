@@ -260,7 +260,7 @@ class EmergedLabels:
     def place(self, found: Predictions) -> Predictions:
         """Return predictions of all labels; those that have not emerged are 0 with probability 0."""
         placed = no_predictions(len(found.decided), self._n_labels)
-        placed.decided[:, self._columns], placed.proba[:, self._columns] = found
+        placed.decided[:, self._columns], placed.proba[:, self._columns] = found.decided, found.proba
         return placed
 
 

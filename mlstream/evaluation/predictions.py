@@ -21,6 +21,11 @@ class Predictions(NamedTuple):
 
     decided: Indicator  # 0/1 decisions.
     proba: Floats  # P(label is 1).
+    also: tuple[Indicator, ...] = ()  # Decisions by further rules.
+
+    def take(self, rows: slice | npt.NDArray[np.bool_]) -> Predictions:
+        """Return some of the rows."""
+        return Predictions(self.decided[rows], self.proba[rows], tuple(decided[rows] for decided in self.also))
 
 
 def no_predictions(n_samples: int, n_labels: int) -> Predictions:
@@ -30,8 +35,9 @@ def no_predictions(n_samples: int, n_labels: int) -> Predictions:
 
 def join_predictions(parts: Sequence[Predictions]) -> Predictions:
     """Join the predictions of consecutive rows."""
-    decided, proba = zip(*parts, strict=True)
-    return Predictions(np.concatenate(decided), np.concatenate(proba))
+    decided, proba, also = zip(*parts, strict=True)
+    joined = tuple(map(np.concatenate, zip(*also, strict=True)))
+    return Predictions(np.concatenate(decided), np.concatenate(proba), joined)
 
 
 def read_predictions(name: str, decided: object, proba: Any, shape: tuple[int, int]) -> Predictions:

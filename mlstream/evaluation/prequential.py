@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,19 +21,24 @@ from metrics import (
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.scoring import (
     CORE_METRICS,
+    UNDECIDED,
     CumulativeSums,
     Metrics,
     NamedSums,
     Scored,
     Tally,
+    Value,
     accumulate,
     join_scored,
+    metrics_of_rules,
     sum_rows,
     tally,
+    tally_again,
+    with_ending,
 )
 from mlstream.evaluation.settings import OneClass, Settings, Ties
 from mlstream.records.run_result import Curve, to_score
-from mlstream.streams.stream import Indicator, Mask
+from mlstream.streams.stream import Indicator
 
 _CHECKPOINTS_PER_WINDOW = 5
 
@@ -70,23 +75,29 @@ class PrequentialScorer:
     """A scorer that collects rows in stream order, in chunks of any size, and scores them piece by piece.
 
     Pieces end at the cuts of the plan, wherever chunks end: results do not depend on chunks, and no more than a piece
-    is kept. `metrics` come beside those of every run.
+    is kept. `metrics` come beside those of every run. `endings`, one for each rule that decides, are behind the names
+    of scores that depend on decisions; all other scores come once.
     """
 
     def __init__(
-        self, plan: Plan, k: int, one_class: OneClass, metrics: Metrics = (), ties: Ties = Settings.ties
+        self,
+        plan: Plan,
+        k: int,
+        one_class: OneClass,
+        metrics: Metrics = (),
+        ties: Ties = Settings.ties,
+        endings: Sequence[str] = ("",),
     ) -> None:
         self._plan = plan
         self._k = k
-        self._one_class = one_class
         self._pending: list[Scored] = []
-        self._pieces: list[Tally] = []
-        self._metrics = metrics
-        self._sums: list[Floats] = []
+        self._n_pieces = 0
         self._no_change: NoChangePredictor | None = None
-        self._mistakes: list[Mistakes] = []
         self._ties = ties
-        self._anytime = AnytimeScores(k, one_class, ties)
+        self._rules = {
+            ending: _Pieces(k, one_class, own, AnytimeScores(k, one_class, ties, CORE_METRICS[: 1 if ending else None]))
+            for ending, own in zip(endings, metrics_of_rules(metrics, endings), strict=True)
+        }
         self._n_rows = 0
 
     @property
@@ -98,11 +109,11 @@ class PrequentialScorer:
         """Add the next rows."""
         start, n_rows = 0, len(scored.Y)
         while start < n_rows:
-            stop = min(n_rows, start + self._plan.cuts[len(self._pieces)] - self._n_rows)
+            stop = min(n_rows, start + self._plan.cuts[self._n_pieces] - self._n_rows)
             self._pending.append(scored.rows(start, stop))
             self._n_rows += stop - start
             start = stop
-            if self._n_rows == self._plan.cuts[len(self._pieces)]:
+            if self._n_rows == self._plan.cuts[self._n_pieces]:
                 self._close()
 
     def finish(self) -> tuple[dict[str, float], dict[str, Curve]]:
@@ -113,20 +124,64 @@ class PrequentialScorer:
         """
         if self._pending:
             self._close()
-        if not self._pieces:
+        if not self._n_pieces:
             return {}, {}
         reached = [checkpoint for checkpoint in self._plan.checkpoints if checkpoint <= self._n_rows]
-        final = {name: float(values[0]) for name, values in self._between([0], [self._n_rows]).items()}
-        return final | self._anytime.finish(), self._curves(reached) if reached else {}
+        scores: dict[str, float] = {}
+        curves: dict[str, Curve] = {}
+        for ending, pieces in self._rules.items():
+            scores |= with_ending(ending, pieces.finish(self._n_rows))
+            curves |= with_ending(ending, pieces.curves(reached, self._plan.window) if reached else {})
+        again = {f"{name}{ending}" for name in UNDECIDED for ending in self._rules if ending}
+        return _without(scores, again), _without(curves, again)
+
+    def _close(self) -> None:
+        piece = join_scored(self._pending)
+        if self._no_change is None:
+            self._no_change = NoChangePredictor(piece.Y.shape[1])
+        first, repeated = tally(piece, self._k, self._ties), self._no_change.repeat(piece)
+        for (ending, pieces), one in zip(self._rules.items(), piece.by_rule(), strict=True):
+            pieces.add(one, tally_again(first, one) if ending else first, repeated)
+        self._n_pieces += 1
+        self._pending.clear()
+
+
+def _without(values: Mapping[str, Value], names: Collection[str]) -> dict[str, Value]:
+    return {name: value for name, value in values.items() if name not in names}
+
+
+class _Pieces:
+    """Sums over consecutive pieces of a stream that one rule decides."""
+
+    def __init__(self, k: int, one_class: OneClass, metrics: Metrics, anytime: AnytimeScores) -> None:
+        self._k = k
+        self._one_class = one_class
+        self._metrics = metrics
+        self._anytime = anytime
+        self._tallies: list[Tally] = []
+        self._sums: list[Floats] = []
+        self._mistakes: list[Mistakes] = []
+
+    def add(self, scored: Scored, tallied: Tally, repeated: Indicator) -> None:
+        """Add the next piece, its tally, and what a predictor that repeats the last labels predicts."""
+        self._tallies.append(tallied)
+        self._sums.append(sum_rows(scored, self._k, self._metrics))
+        self._mistakes.append(count_mistakes(scored, repeated))
+        self._anytime.add(scored)
+
+    def finish(self, n_rows: int) -> dict[str, float]:
+        """Return the scores over all rows."""
+        final = {name: float(values[0]) for name, values in self._between([0], [n_rows]).items()}
+        return final | self._anytime.finish()
 
     def _between(self, starts: list[int], stops: list[int]) -> dict[str, Floats]:
-        core = CumulativeSums(self._pieces, self._k, self._one_class)
-        named = NamedSums(self._pieces, self._sums, self._metrics)
+        core = CumulativeSums(self._tallies, self._k, self._one_class)
+        named = NamedSums(self._tallies, self._sums, self._metrics)
         no_change = NoChangeSums(self._mistakes)
         return core.between(starts, stops) | no_change.between(starts, stops) | named.between(starts, stops)
 
-    def _curves(self, reached: list[int]) -> dict[str, Curve]:
-        window = self._plan.window
+    def curves(self, reached: list[int], window: int) -> dict[str, Curve]:
+        """Return the curves up to the last checkpoint reached."""
         cumulative = self._between([0] * len(reached), reached)
         windowed = self._between([max(0, checkpoint - window) for checkpoint in reached], reached)
         return {
@@ -139,16 +194,6 @@ class PrequentialScorer:
             for name in (*CORE_METRICS, "kappa_temporal", *(one.name for one in self._metrics))
         }
 
-    def _close(self) -> None:
-        piece = join_scored(self._pending)
-        self._pieces.append(tally(piece, self._k, self._ties))
-        self._sums.append(sum_rows(piece, self._k, self._metrics))
-        if self._no_change is None:
-            self._no_change = NoChangePredictor(piece.Y.shape[1])
-        self._mistakes.append(self._no_change.count_mistakes(piece))
-        self._anytime.add(piece)
-        self._pending.clear()
-
 
 def anytime_name(metric: str) -> str:
     """Return the name of the any-time score of a metric."""
@@ -158,13 +203,15 @@ def anytime_name(metric: str) -> str:
 class AnytimeScores:
     """Means, over the rows of a stream, of the scores over the rows so far; see `metrics.anytime_score`."""
 
-    def __init__(self, k: int, one_class: OneClass, ties: Ties = Settings.ties) -> None:
+    def __init__(
+        self, k: int, one_class: OneClass, ties: Ties = Settings.ties, names: Sequence[str] = CORE_METRICS
+    ) -> None:
         self._k = k
         self._one_class = one_class
         self._ties = ties
         self._counts: LabelCounts | None = None
-        self._values = {name: _Sum() for name in CORE_METRICS}
-        self._readings = {name: _Sum() for name in CORE_METRICS}
+        self._values = {name: _Sum() for name in names}
+        self._readings = {name: _Sum() for name in names}
 
     def add(self, scored: Scored) -> None:
         """Add the next rows."""
@@ -173,8 +220,10 @@ class AnytimeScores:
         for start in range(0, n_rows, step):
             block = scored.rows(start, start + step)
             self._readings["ba_macro"].add(self._read_accuracy(block))
-            self._read_means("rmse", _errors(block))
-            self._read_means("precision_at_k", _precisions(block, self._k, self._ties))
+            if "rmse" in self._values:
+                self._read_means("rmse", _errors(block))
+            if "precision_at_k" in self._values:
+                self._read_means("precision_at_k", _precisions(block, self._k, self._ties))
 
     def finish(self) -> dict[str, float]:
         """Return the any-time score of each metric; NaN where it was never defined."""
@@ -247,25 +296,27 @@ class NoChangePredictor:
     def __init__(self, n_labels: int) -> None:
         self._last = np.zeros(n_labels, dtype=np.uint8)
 
-    def count_mistakes(self, scored: Scored) -> Mistakes:
-        """Predict the next rows of the stream, and count mistakes beside those of the learner."""
-        counted = np.broadcast_to(scored.mask, scored.Y.shape)
-        both = (scored.predictions.decided, self._repeat(scored.Y, counted))
-        wrong = [(decided != scored.Y) & counted for decided in both]
-        return Mistakes(
-            n_rows=len(scored.Y),
-            n_scored=int(counted.any(axis=1).sum()),
-            rows=np.array([part.any(axis=1).sum() for part in wrong]),
-            labels=np.stack([part.sum(axis=0) for part in wrong]),
-        )
-
-    def _repeat(self, Y: Indicator, counted: Mask) -> Indicator:
+    def repeat(self, scored: Scored) -> Indicator:
+        """Predict the next rows of the stream."""
+        Y, counted = scored.Y, np.broadcast_to(scored.mask, scored.Y.shape)
         # A first row holds the last values of earlier pieces; the prediction of a row after the end, those of this one.
         always = np.ones((1, Y.shape[1]), dtype=bool)
         rows, mask = np.vstack([self._last, Y, self._last]), np.vstack([always, counted, always])
         repeated = no_change_predictions(rows, label_mask=mask)
         self._last = repeated[-1]
         return repeated[1:-1]
+
+
+def count_mistakes(scored: Scored, repeated: Indicator) -> Mistakes:
+    """Count the mistakes of the learner, and those of the predictions of the no-change predictor."""
+    counted = np.broadcast_to(scored.mask, scored.Y.shape)
+    wrong = [(decided != scored.Y) & counted for decided in (scored.predictions.decided, repeated)]
+    return Mistakes(
+        n_rows=len(scored.Y),
+        n_scored=int(counted.any(axis=1).sum()),
+        rows=np.array([part.any(axis=1).sum() for part in wrong]),
+        labels=np.stack([part.sum(axis=0) for part in wrong]),
+    )
 
 
 class NoChangeSums:

@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from mlstream._support.version import __version__
-from mlstream.evaluation.decisions import rule_as_json
+from mlstream.evaluation.decisions import rules_as_json
 from mlstream.evaluation.label_space import resolve_label_space, shows_task_at_prediction
 from mlstream.evaluation.learner_base import takes_task_to_predict, uses_task
 from mlstream.evaluation.learners import fresh
@@ -48,7 +48,7 @@ def describe_run(estimator: object, stream: Stream, seed: int, settings: Setting
         "order": [np.flatnonzero(row).tolist() for row in stream.order],
         "experience_sizes": [len(experience) for experience in stream],
         "label_space": resolve_label_space(settings.label_space, stream.card),
-        "settings": settings.as_json() | rule_as_json(settings.decision) | {"k": precision_k(stream)},
+        "settings": settings.as_json() | rules_as_json(settings) | {"k": precision_k(stream)},
         "uses_task": uses_task(copy),
         "given_labels": _given_labels(copy, stream.card),
         "predicts_with_task": shows_task_at_prediction(stream) and takes_task_to_predict(copy),

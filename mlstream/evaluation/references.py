@@ -8,7 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from metrics import stack_counts
-from mlstream.evaluation.held_out import add_counts, count_known, pooled_ba_macro, predict_held_out
+from mlstream.evaluation.held_out import (
+    add_counts_of_rules,
+    count_known_by_rule,
+    pooled_ba_macro,
+    predict_held_out,
+)
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view
 from mlstream.evaluation.learner_base import Learner
 from mlstream.evaluation.learners import adapt_to_stream, fresh
@@ -30,14 +35,14 @@ class _Rows(NamedTuple):
         return _Rows(self.X[rows], self.Y[rows], self.mask[rows])
 
 
-def reference_scores(estimator: object, stream: Stream, seed: int, settings: Settings) -> ReferenceScores:
-    """Train reference models and score them on the evaluation sets of tasks.
+def reference_scores(estimator: object, stream: Stream, seed: int, settings: Settings) -> list[ReferenceScores]:
+    """Train reference models and score them on the evaluation sets of tasks, by rule, that of the run first.
 
     A joint model learns the rows of several experiences in a seeded random order, each once, as the learner does.
     Meanwhile the rows of the stream are in memory twice. The estimator is cloned for every model.
     """
     models = _Models(estimator, stream, seed, settings)
-    scores = ReferenceScores(*(np.full(stream.n_tasks, np.nan) for _ in ReferenceScores._fields))
+    scores = ReferenceScores(*(np.full((len(settings.rules), stream.n_tasks), np.nan) for _ in range(3)))
     order, shown = stream.order, learning_view(stream)
     last, trained = len(stream), np.flatnonzero(order.any(axis=0)).tolist()
     first = order.argmax(axis=0) + 1
@@ -45,13 +50,14 @@ def reference_scores(estimator: object, stream: Stream, seed: int, settings: Set
         new = [task for task in trained if first[task] == step]
         wanted = trained if step == last else new
         joint = models.score(models.train(_shuffled(_rows_until(shown, step), seed, step)), step, wanted)
-        scores.joint_at_first_visit[new] = joint[new]
+        scores.joint_at_first_visit[:, new] = joint[:, new]
         if step == last:
-            scores.joint[trained] = joint[trained]
+            scores.joint[:, trained] = joint[:, trained]
     for task in trained:
         step = int(first[task])
-        scores.single[task] = models.score(models.train(_rows_of_task(shown, step, task)), step, [task])[task]
-    return scores
+        single = models.score(models.train(_rows_of_task(shown, step, task)), step, [task])
+        scores.single[:, task] = single[:, task]
+    return [ReferenceScores(*of_rule) for of_rule in zip(*scores, strict=True)]
 
 
 class _Models:
@@ -73,19 +79,17 @@ class _Models:
         return learner
 
     def score(self, learner: Learner, step: int, tasks: Sequence[int]) -> Floats:
-        """Return the balanced accuracy of each of some tasks; those of the others mean nothing."""
+        """Return the balanced accuracy of each of some tasks, (n_rules, n_tasks); those of the others mean nothing."""
         pools = self._counted.pools(step)
         is_needed = np.any(pools[tasks], axis=0).tolist()
-        counts = []
+        counts, n_rules = [], len(self._settings.rules)
         for held_out, needed in zip(self._stream.evaluation_sets, is_needed, strict=True):
             heads = labels_at_prediction(self._stream, np.array([held_out.task_id]))
-            if needed:
-                predicted = predict_held_out(learner, held_out, heads)
-                known = (count_known(held_out.Y[rows], one.decided) for rows, one in predicted)
-                counts.append(add_counts(known, self._stream.n_labels))
-            else:
-                counts.append(add_counts((), self._stream.n_labels))
-        return pooled_ba_macro(stack_counts(counts), pools, self._signatures, self._one_class)
+            predicted = predict_held_out(learner, held_out, heads) if needed else ()
+            known = [count_known_by_rule(held_out.Y[rows], predictions) for rows, predictions in predicted]
+            counts.append(add_counts_of_rules(known, n_rules, self._stream.n_labels))
+        options = (pools, self._signatures, self._one_class)
+        return np.stack([pooled_ba_macro(stack_counts(of_rule), *options) for of_rule in zip(*counts, strict=True)])
 
 
 def _rows_until(stream: Stream, step: int) -> _Rows:

@@ -70,9 +70,10 @@ class Run:
         self._k = precision_k(stream)
         plan = plan_curves([len(part) for part in stream], settings.n_checkpoints, settings.window)
         metrics = find_metrics(settings.metrics, ties=settings.ties)
-        self._scorer = PrequentialScorer(plan, self._k, settings.one_class, metrics, settings.ties)
-        scorer = SetScorer(stream.card, self._k, settings.one_class, metrics, settings.ties)
-        self._held_out = HeldOutScorer(stream, self._counted, scorer, settings.one_class)
+        options = (self._k, settings.one_class, metrics, settings.ties, settings.endings)
+        self._scorer = PrequentialScorer(plan, *options)
+        scorer = SetScorer(stream.card, *options)
+        self._held_out = HeldOutScorer(stream, self._counted, scorer, settings.one_class, settings.endings)
         self._n_rows_of_R = 0
         empty = np.full((len(stream) + 1, stream.n_tasks), np.nan)
         self.R: dict[str, Floats] = {name: empty.copy() for name in self._held_out.names}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,22 @@ from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import Indicator, Mask
 
 CORE_METRICS = ("ba_macro", "rmse", "precision_at_k")
+# Scores of every run that are the same whatever rule decides.
+UNDECIDED = ("rmse", "precision_at_k", "precision_at_k_maximum", "no_change_subset_accuracy")
 
 Metrics = tuple[NamedMetric, ...]
+Value = TypeVar("Value")
+
+
+def metrics_of_rules(metrics: Metrics, endings: Sequence[str]) -> list[Metrics]:
+    """Return the metrics that are scored under each rule: all under the first, under others those of decisions."""
+    decided = tuple(metric for metric in metrics if metric.form in {"counts", "decisions"})
+    return [metrics, *(decided for _ in endings[1:])]
+
+
+def with_ending(ending: str, values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return values by name, the names with the ending of a rule of decisions, see `Settings.endings`."""
+    return {f"{name}{ending}": value for name, value in values.items()}
 
 
 class Scored(NamedTuple):
@@ -38,15 +52,18 @@ class Scored(NamedTuple):
     def rows(self, start: int, stop: int) -> Scored:
         """Return some of the rows."""
         cut = slice(start, stop)
-        mask = self.mask[cut] if self.mask.ndim == 2 else self.mask
-        return Scored(self.Y[cut], Predictions(self.predictions.decided[cut], self.predictions.proba[cut]), mask)
+        return Scored(self.Y[cut], self.predictions.take(cut), self.mask[cut] if self.mask.ndim == 2 else self.mask)
 
     def where(self, kept: npt.NDArray[np.bool_]) -> Scored:
         """Return the rows for which `kept` is True."""
         if kept.all():
             return self
-        mask = self.mask[kept] if self.mask.ndim == 2 else self.mask
-        return Scored(self.Y[kept], Predictions(self.predictions.decided[kept], self.predictions.proba[kept]), mask)
+        return Scored(self.Y[kept], self.predictions.take(kept), self.mask[kept] if self.mask.ndim == 2 else self.mask)
+
+    def by_rule(self) -> list[Scored]:
+        """Return the rows as each rule decides them, that of the run first."""
+        decided, proba, also = self.predictions
+        return [self._replace(predictions=Predictions(table, proba)) for table in (decided, *also)]
 
 
 def count_known_only(Y: Indicator, predictions: Predictions, mask: Mask) -> Scored:
@@ -93,11 +110,17 @@ def tally(scored: Scored, k: int, ties: Ties = Settings.ties) -> Tally:
     if not n_scored:
         nothing = np.zeros(scored.Y.shape[1], dtype=np.int64)
         return Tally(n_rows, 0, 0, LabelCounts(nothing, nothing, nothing, nothing), 0.0, 0.0, 0)
-    (decided, proba), mask = scored.predictions, scored.mask
-    counts = label_counts(scored.Y, decided, label_mask=mask)
-    errors = n_scored * rmse(scored.Y, proba, label_mask=mask)
+    counts = label_counts(scored.Y, scored.predictions.decided, label_mask=scored.mask)
+    errors = n_scored * rmse(scored.Y, scored.predictions.proba, label_mask=scored.mask)
     hits, most_hits = _hits(scored.where(ranked), k, ties) if n_ranked else (0.0, 0)
     return Tally(n_rows, n_scored, n_ranked, counts, errors, hits, most_hits)
+
+
+def tally_again(first: Tally, scored: Scored) -> Tally:
+    """Return the sums of the same rows as another rule decides them; those of probabilities are the same."""
+    if not first.n_scored:
+        return first
+    return first._replace(counts=label_counts(scored.Y, scored.predictions.decided, label_mask=scored.mask))
 
 
 class CumulativeSums:
@@ -208,6 +231,6 @@ def score_sums(pieces: Sequence[Tally], sums: Sequence[Floats], metrics: Metrics
 def _sum(one: NamedMetric, scored: Scored, k: int) -> float:
     if not len(scored.Y):
         return 0.0
-    decided, proba = scored.predictions
+    decided, proba, _ = scored.predictions
     read: tuple[object, ...] = {"decisions": (decided,), "scores": (proba,), "best": (proba, k)}[one.form]
     return len(scored.Y) * float(one.function(scored.Y, *read, label_mask=scored.mask))

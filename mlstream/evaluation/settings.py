@@ -35,7 +35,7 @@ Check = Callable[[Any, str], object]
 _MAX_SEED = 2**32 - 1
 
 # Options that records of older versions do not have.
-_ABSENT_BY_DEFAULT = ("metrics", "warm_up_rows", "decision")
+_ABSENT_BY_DEFAULT = ("metrics", "warm_up_rows", "decision", "also_decide")
 
 # A protocol, or a port: tcp://127.0.0.1:8786, localhost:8786, inproc://127.0.0.1/1/1.
 _ADDRESS = re.compile(r"[a-z]+://.+|.+:\d+")
@@ -84,6 +84,10 @@ def check_options(
                 f"{typed['vary']} must be left out where {typed['orders']} or {typed['splits']} is given: each seed "
                 f"sets both. Got {typed['vary']} and {' and '.join(others)}."
             )
+    if values.get("decision") in values.get("also_decide", ()):  # type: ignore[operator]
+        typed = {option.name: name(option) for option in options}
+        both = f"{typed['also_decide']} must hold other rules than {typed['decision']}"
+        raise ValueError(f"{both}. Got {values['decision']!r} in both.")
 
 
 def require_seed(seed: object, name: str = "seed") -> int:
@@ -159,6 +163,15 @@ def _require_metrics(value: Any, name: str) -> None:
         find_metrics(value, name)
 
 
+def _require_rules(value: Any, name: str) -> None:
+    if isinstance(value, str):
+        raise ValueError(f"{name} must be a list of names. Got {value!r} instead.")  # noqa: TRY004
+    for rule in value:
+        _require_choice(get_args(Decision), rule, f"each of {name}")
+    if len(set(value)) < len(value):
+        raise ValueError(f"{name} must hold each name once. Got {list(value)!r} instead.")
+
+
 def _require_address(value: object, name: str) -> None:
     if value is not None and not (isinstance(value, str) and _ADDRESS.fullmatch(value)):
         raise ValueError(f"{name} must be an address such as tcp://127.0.0.1:8786. Got {value!r} instead.")
@@ -220,6 +233,13 @@ class Settings:
             partial(_require_choice, get_args(Decision)),
         ),
     )
+    also_decide: tuple[Decision, ...] = field(
+        default=(),
+        metadata=_about(
+            "Further rules of decisions that predictions are scored by, beside decision: own, half or prevalence.",
+            _require_rules,
+        ),
+    )
     energy: EnergyMethod = field(
         default="codecarbon",
         metadata=_about(
@@ -262,6 +282,7 @@ class Settings:
     def __post_init__(self) -> None:
         check_options(list_options(Settings), vars(self))
         object.__setattr__(self, "metrics", tuple(self.metrics))
+        object.__setattr__(self, "also_decide", tuple(self.also_decide))
         if self.time_cap_s == math.inf:
             # JSON has no infinity: records hold null.
             object.__setattr__(self, "time_cap_s", None)
@@ -276,7 +297,17 @@ class Settings:
         left_out = {"label_space", "chunk_size"} | ({"cpu_power_w"} if self.energy != "cpu" else set())
         left_out |= {name for name in _ABSENT_BY_DEFAULT if getattr(self, name) == getattr(Settings, name)}
         kept = {name: value for name, value in asdict(self).items() if name not in left_out}
-        return kept | ({"metrics": list(self.metrics)} if self.metrics else {})
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
+
+    @property
+    def rules(self) -> tuple[Decision, ...]:
+        """The rules of decisions under which a run is scored, that of the run itself first."""
+        return (self.decision, *self.also_decide)
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """The ends of names of scores that depend on decisions, rule by rule; empty for that of the run."""
+        return ("", *(f"[{rule}]" for rule in self.also_decide))
 
 
 @dataclass(frozen=True, kw_only=True)

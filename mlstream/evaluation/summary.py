@@ -12,6 +12,7 @@ import numpy as np
 from metrics import acc, bwt, fm, frug, fwt, intransigence, stepwise_transfer
 from mlstream.evaluation.held_out import HIERARCHY_METRICS
 from mlstream.evaluation.predictions import Floats
+from mlstream.evaluation.scoring import Value, with_ending
 from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_result import LeftOut, Score
 from mlstream.streams.card_model import StreamCard
@@ -67,6 +68,12 @@ class ScoreRecord:
         if math.isnan(value):
             self.undefined[name] = reason
 
+    def take(self, other: ScoreRecord, ending: str) -> None:
+        """Take over the scores of another record, their names with an ending."""
+        self.values.update(with_ending(ending, other.values))
+        self.undefined.update(with_ending(ending, other.undefined))
+        self.left_out.update(with_ending(ending, other.left_out))
+
     def count_undefined(self, name: str, R: Floats, used: Mask) -> None:
         """Record how many cells of a matrix means leave out, if any."""
         n = int(np.isnan(R[used]).sum())
@@ -100,6 +107,12 @@ def without_pretraining(R: Mapping[str, Floats], order: Mask, card: StreamCard) 
     steps = np.flatnonzero(order[:, kept].any(axis=1)) + 1
     rows = np.concatenate([steps[:1] - 1, steps])
     return {name: matrix[np.ix_(rows, kept)] for name, matrix in R.items()}, order[np.ix_(steps - 1, kept)]
+
+
+def decided_by(ending: str, values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return, by their plain names, the values whose names have the ending of a rule of decisions, see `Settings`."""
+    plain = {name: name.partition("[")[0] for name in values}
+    return {plain[name]: value for name, value in values.items() if name == f"{plain[name]}{ending}"}
 
 
 def add_prequential(record: ScoreRecord, scores: Numbers) -> None:
@@ -151,9 +164,11 @@ def add_hierarchy(record: ScoreRecord, R: Mapping[str, Floats], order: Mask) -> 
 def add_named(record: ScoreRecord, R: Mapping[str, Floats], order: Mask, names: Sequence[str]) -> None:
     """Record, for metrics asked for by name, the means over the evaluation sets of the tasks seen, at the end.
 
-    Each metric becomes the score ``NAME_held_out``.
+    Each metric becomes the score ``NAME_held_out``; those that R lacks are passed over.
     """
     for name in names:
+        if name not in R:
+            continue
         _compute_one(record, f"{name}_held_out", partial(acc, R[name], order, undefined=record.cells))
         record.count_undefined(f"{name}_held_out", R[name], _final_cells(order))
 

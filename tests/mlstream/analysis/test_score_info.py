@@ -21,6 +21,13 @@ def test_every_score_says_what_it_is():
     assert len({one.title for one in SCORE_HEADINGS.values()}) == len(SCORE_HEADINGS)
 
 
+def test_scores_under_a_further_rule_say_which():
+    plain, ruled = score_heading("subset_accuracy_held_out"), score_heading("subset_accuracy_held_out[half]")
+    assert ruled.title == f"{plain.title}, half"
+    assert (ruled.better, ruled.meaning) == (plain.better, f"{plain.meaning} Decided at a probability of one half.")
+    assert score_heading("nce[half]").title == "NCE, half"
+
+
 def test_a_score_that_is_not_known_claims_no_direction():
     assert score_heading("house_price") == score_heading("house_price")
     assert (score_heading("house_price").title, score_heading("house_price").better) == ("house_price", "neither")

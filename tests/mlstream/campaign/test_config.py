@@ -48,6 +48,7 @@ references = true
 one_class = "recall"
 ties = "order"
 decision = "half"
+also_decide = ["own"]
 energy = "none"
 cpu_power_w = 30.0
 time_cap_s = inf
@@ -96,6 +97,7 @@ grid = [{ step = [0.1, 0.2] }]
         "one_class": "recall",
         "ties": "order",
         "decision": "half",
+        "also_decide": ["own"],
         "energy": "none",
         "cpu_power_w": 30.0,
         "time_cap_s": math.inf,

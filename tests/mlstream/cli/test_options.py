@@ -30,6 +30,7 @@ OTHERS = {
     "one_class": ("recall", "recall"),
     "ties": ("order", "order"),
     "decision": ("prevalence", "prevalence"),
+    "also_decide": (("own", "half"), "own,half"),
     "energy": ("cpu", "cpu"),
     "cpu_power_w": (7.5, "7.5"),
     "time_cap_s": (math.inf, "inf"),

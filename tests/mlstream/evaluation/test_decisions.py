@@ -1,6 +1,7 @@
 """One rule of decisions for all learners: equal to a slow loop, recorded, refused where there are no probabilities."""
 
 import json
+from time import sleep
 
 import numpy as np
 import pytest
@@ -15,16 +16,24 @@ from estimators import (
 from metrics import ba_macro
 from mlstream import evaluate, run_campaign
 from mlstream.campaign.search import Search, choose
+from mlstream.evaluation.decisions import HalfDecisions
 from mlstream.evaluation.label_space import learning_view, mask_rows
 from mlstream.evaluation.learners import adapt_to_stream, fresh
+from mlstream.evaluation.predictions import join_predictions
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
+from mlstream.generators import missing_labels
 from mlstream.streams.stream import Stream, StreamParts
 from tests.estimators.slow_prevalence import SlowRule
+from tests.loops import check_all
 from tests.mlstream.evaluation.streams import Online, make_stream
+from tests.mlstream.evaluation.test_laws_of_scores import STREAMS, make
 
 STREAM = make_stream()
 NETWORK = OnlineNeuralClassifier(5, targeted_loss="signature")
+NAMED = ["subset_accuracy", "f1_macro", "lrap", "recall_at_k"]
+OF_PROBABILITIES = {"rmse", "precision_at_k", "precision_at_k_maximum", "lrap", "recall_at_k"}
+OF_PROBABILITIES |= {"no_change_subset_accuracy", "nce", "nce_worst", "nce_worst_unseen"}
 LEARNERS = [NETWORK, make_strategy("NN"), make_strategy("mean"), Online()]
 
 
@@ -47,8 +56,8 @@ def predictions_of(estimator, stream, decision, chunk_size=13):
             rows = slice(start, start + chunk_size)
             online.append(learner.test_then_train(part.X[rows], part.Y[rows], mask_rows(part.label_mask, rows)))
     held_out = [learner.predict(one.X) for one in stream.evaluation_sets]
-    decided, proba = (np.concatenate(parts) for parts in zip(*online, strict=True))
-    return decided, proba, held_out, meter.report(None)
+    joined = join_predictions(online)
+    return joined.decided, joined.proba, held_out, meter.report(None)
 
 
 def rows_of(stream):
@@ -94,12 +103,65 @@ def test_the_rule_is_that_of_the_threshold_around_a_learner_that_uses_the_task()
     assert rule.scores["ba_macro"] != evaluate(NETWORK, STREAM, energy="none").scores["ba_macro"]
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::mlstream.evaluation.evaluate.UndefinedCellsWarning")
+@pytest.mark.parametrize("kind", ["by hand", *STREAMS])
+def test_further_rules_have_the_scores_of_runs_of_their_own(kind):
+    stream = STREAM if kind == "by hand" else make(kind)
+    has_unknown = any(np.isnan(part.Y).any() for part in stream)
+    options = {"metrics": NAMED, "references": kind == "by hand", "energy": "none"}
+
+    def check(estimator):
+        run = evaluate(estimator, stream, decision="half", also_decide=["own", "prevalence"], **options)
+        for rule, ending in (("half", ""), ("own", "[own]"), ("prevalence", "[prevalence]")):
+            alone = evaluate(estimator, stream, decision=rule, **options)
+            for part in ("scores", "undefined", "left_out", "curves", "R"):
+                ours, theirs = getattr(run, part), getattr(alone, part)
+                assert {name: ours[name + ending * is_decided(name)] for name in theirs} == theirs, (rule, part)
+                decided = {name + ending for name in theirs if is_decided(name)}
+                assert not ending or {name for name in ours if name.endswith(ending)} == decided
+
+    check_all([NETWORK, *([] if has_unknown else [Online()])], check)
+
+
+def is_decided(name):
+    """Return whether a score depends on decisions."""
+    return name.partition("[")[0].removesuffix("_held_out").removesuffix("_anytime") not in OF_PROBABILITIES
+
+
+def test_scores_under_a_further_rule_are_those_of_a_slow_loop():
+    stream = missing_labels(STREAM, rate=0.3, per="label")
+    run = evaluate(NETWORK, stream, also_decide=["prevalence"], label_space="task", energy="none")
+    _, proba, held_out, _ = predictions_of(NETWORK, stream, "own")
+    Y, mask = rows_of(stream)
+    mask = mask & ~np.isnan(Y)
+    rules, decided = [SlowRule() for _ in Y[0]], []
+    for row, p in enumerate(proba):
+        decided.append([rule.predict(one) for rule, one in zip(rules, p, strict=True)])
+        for k in np.flatnonzero(mask[row]):
+            rules[k].learn(Y[row, k])
+    found = ba_macro(np.where(mask, Y, 0), np.array(decided), label_mask=mask)
+    assert run.scores["ba_macro[prevalence]"] == pytest.approx(found)
+    for one, own, R in zip(stream.evaluation_sets, held_out, run.R["ba_macro[prevalence]"][-1], strict=True):
+        later = [[rule.predict(p, 0) for rule, p in zip(rules, row, strict=True)] for row in own.proba]
+        assert pytest.approx(ba_macro(one.Y, np.array(later), label_mask=one.label_mask)) == R
+
+
+def test_the_time_of_a_further_rule_counts_nowhere(monkeypatch):
+    slept, decide = [], HalfDecisions.held_out
+    monkeypatch.setattr(HalfDecisions, "held_out", lambda self, one: slept.append(sleep(0.02)) or decide(self, one))
+    phases = evaluate(NETWORK, STREAM, also_decide=["half"], energy="none").resources.phases.values()
+    assert sum(phase.wall_time_s for phase in phases) < 0.02 * len(slept)
+
+
 def test_a_record_states_the_rule_and_is_unchanged_without_one():
     own, rule = (evaluate(NETWORK, STREAM, decision=one, energy="none").settings for one in ("own", "prevalence"))
     assert own == evaluate(NETWORK, STREAM, energy="none").settings
     added = {"decision": "prevalence", "decision_follow": 0.5, "decision_memory": 20, "decision_prior_rows": 5}
     assert rule == own | added
     assert "decision" not in own
+    further = evaluate(NETWORK, STREAM, also_decide=["prevalence"], energy="none").settings
+    assert further | {"decision": "prevalence"} == rule | {"also_decide": ["prevalence"]}
 
 
 @pytest.mark.parametrize(("estimator", "phases"), [(NETWORK, {"online", "evaluate"}), (Online(), {"predict", "learn"})])
@@ -146,6 +208,9 @@ def test_a_learner_without_probabilities_is_refused_before_anything_runs(tmp_pat
     search = Search(Perceptron(), {"alpha": [1, 2]})
     with pytest.raises(TypeError, match=refusal):
         run_campaign({"p": search}, [STREAM], [0], tmp_path / "c", decision=decision)
+    further = rf"^also_decide \(--also-decide\) must be empty .* Perceptron. Got \['{decision}'\] instead.$"
+    with pytest.raises(TypeError, match=further):
+        run_campaign({"p": Perceptron()}, [STREAM], [0], tmp_path / "c", also_decide=[decision])
     assert not (tmp_path / "c").exists()
     assert evaluate(Perceptron(), STREAM, energy="none").status == "done"
 

@@ -297,7 +297,7 @@ def test_predictions_are_those_of_the_slow_loop_and_nothing_for_labels_to_come(t
     held_out = EMERGING.evaluation_sets[0]
     assert not learner.predict(held_out.X).proba.any()
     for experience in EMERGING:
-        decided, proba = learner.test_then_train(experience.X, experience.Y, experience.label_mask)
+        decided, proba, _ = learner.test_then_train(experience.X, experience.Y, experience.label_mask)
         # labels that have not emerged are unknown to a learner that knows all columns
         known = np.where(experience.label_mask, experience.Y, np.nan)
         wanted = alone.predict_then_fit(experience.X, known)

@@ -45,7 +45,7 @@ def row_callback(experiences):
 @pytest.mark.parametrize("label_space", ["task", "seen", "all"])
 @pytest.mark.parametrize("estimator", [Online(), Targeted()])
 def test_references_are_those_of_a_loop_over_rows(estimator, label_space):
-    found = reference_scores(estimator, STREAM, 2, Settings(label_space=label_space))
+    (found,) = reference_scores(estimator, STREAM, 2, Settings(label_space=label_space))
     for task, step in FIRST.items():
         rows = row_callback(STREAM.experiences[:step])
         joint = teach(estimator, rows, np.random.default_rng([2, step]).permutation(len(rows)))
@@ -66,14 +66,14 @@ def test_sparse_rows_give_the_same_references():
 
 def test_a_task_that_is_never_learnt_has_no_reference():
     stream = make_stream(visits=((0,), (1,)), sizes=(20, 20))
-    found = reference_scores(Online(), stream, 0, Settings())
+    (found,) = reference_scores(Online(), stream, 0, Settings())
     assert np.isnan([scores[2] for scores in found]).all()
     assert np.isfinite([scores[:2] for scores in found]).all()
 
 
 def test_the_record_holds_references_and_the_scores_that_need_them():
     result = evaluate(Online(), STREAM, references=True, energy="none", seed=2)
-    expected = reference_scores(Online(), STREAM, 2, Settings())
+    (expected,) = reference_scores(Online(), STREAM, 2, Settings())
     assert result.references.single == expected.single.tolist()
     R = np.array(result.R["ba_macro"])
     reached = [R[FIRST[task], task] for task in range(3)]

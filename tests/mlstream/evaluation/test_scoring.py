@@ -105,7 +105,7 @@ def test_rows_are_cut_and_put_together_again():
 
 def directly(name, rows, k):
     """Call the function of `metrics` on the rows."""
-    Y, (decided, proba), mask = rows.Y, rows.predictions, rows.mask
+    Y, (decided, proba, _), mask = rows.Y, rows.predictions, rows.mask
     if name.endswith("_at_k"):
         kept = mask.sum(axis=1) >= k
         options = {} if name.startswith("confident") else {"zero_division": 1.0}

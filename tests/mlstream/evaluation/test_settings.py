@@ -29,6 +29,13 @@ def test_a_choice_that_is_none_is_refused_in_one_sentence():
             ({"metrics": ["f1"]}, "metrics must be among hamming_loss, .*, lrap.* Got 'f1' instead"),
             ({"metrics": ["hamming_los"]}, "Got 'hamming_los' instead; did you mean 'hamming_loss'?"),
             ({"metrics": ["lrap", "lrap"]}, r"metrics must hold each name once. Got \['lrap', 'lrap'\] instead"),
+            ({"also_decide": "half"}, "also_decide must be a list of names. Got 'half' instead"),
+            (
+                {"also_decide": ["one"]},
+                "each of also_decide must be one of .* Got 'one' instead",
+            ),
+            ({"also_decide": ["half"] * 2}, r"also_decide must hold each name once. Got \['half', 'half'\] instead"),
+            ({"also_decide": ["own"]}, "also_decide must hold other rules than decision. Got 'own' in both"),
             ({"references": 1}, "references must be True or False. Got 1"),
             ({"time_cap_s": 0}, "time_cap_s must be a positive number, or inf for no cap. Got 0"),
             ({"time_cap_s": math.nan}, "time_cap_s must be a positive number, or inf for no cap. Got nan"),
@@ -45,7 +52,7 @@ def test_an_unknown_choice_is_refused_by_name():
 def test_a_record_repeats_every_choice_that_can_change_it():
     kept = Settings(window=7, time_cap_s=math.inf).as_json()
     assert (kept["window"], kept["time_cap_s"]) == (7, None)
-    left_out = {"label_space", "chunk_size", "cpu_power_w", "metrics", "warm_up_rows", "decision"}
+    left_out = {"label_space", "chunk_size", "cpu_power_w", "metrics", "warm_up_rows", "decision", "also_decide"}
     assert set(Settings.__dataclass_fields__) - set(kept) == left_out
     assert Settings(warm_up_rows=0).as_json()["warm_up_rows"] == 0
     assert Settings(metrics=["lrap"]).as_json()["metrics"] == ["lrap"]

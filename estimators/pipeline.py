@@ -14,16 +14,17 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import Bunch, Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 
-from estimators._typing import Array, Classes, MaskLike, MatrixLike, RowValues
+from estimators._typing import Array, Classes, MatrixLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.composition import Composition
+from estimators.contract.environments import EnvironmentClassifier
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels, grown
 from estimators.contract.targets import ClassTarget, as_table
 from estimators.contract.validation import Features, FrameRows, check_rows, is_fitted, stack_rows
 
 
-class StreamPipeline(Composition, StreamClassifier):
+class StreamPipeline(Composition, EnvironmentClassifier):
     """Learn transformers and a classifier together, row after row: scikit-learn's `Pipeline` with ``partial_fit``.
 
     A row is predicted with transformers that have learnt the rows before it. Then the transformers learn the row, and
@@ -137,81 +138,6 @@ class StreamPipeline(Composition, StreamClassifier):
     def _sk_visual_block_(self) -> Any:
         # a diagram as scikit-learn's own, which `_repr_html_` draws
         return Pipeline(self.steps)._sk_visual_block_()
-
-    # ------------------------------------------------------------------ learn
-    def partial_fit(
-        self,
-        X: MatrixLike,
-        Y: MatrixLike,
-        classes: Classes = None,
-        *,
-        environment: RowValues = None,
-        label_mask: MaskLike = None,
-        sample_weight: RowValues = None,
-    ) -> Self:
-        """Learn the rows of a chunk, in order, in addition to all rows before.
-
-        Parameters
-        ----------
-        X, Y, classes, label_mask, sample_weight
-            As for every learner of a stream.
-        environment : array-like of shape (n_samples,), optional
-            Environment of each row, for a last step that takes it.
-
-        Returns
-        -------
-        self
-            The pipeline; unchanged if anything in the call is wrong.
-        """
-        return self._learn_chunk(X, Y, classes, label_mask, sample_weight, {"environment": environment})
-
-    def fit(
-        self,
-        X: MatrixLike,
-        y: MatrixLike,
-        *,
-        environment: RowValues = None,
-        label_mask: MaskLike = None,
-        sample_weight: RowValues = None,
-    ) -> Self:
-        """Forget everything, then learn the rows in one pass.
-
-        Parameters
-        ----------
-        X, y, environment, label_mask, sample_weight
-            As in `partial_fit`, `y` as its `Y`.
-
-        Returns
-        -------
-        self
-            The pipeline; unchanged if anything in the call is wrong.
-        """
-        return self._learn_once(X, y, label_mask, sample_weight, {"environment": environment})
-
-    def predict_then_fit(
-        self,
-        X: MatrixLike,
-        Y: MatrixLike,
-        classes: Classes = None,
-        *,
-        environment: RowValues = None,
-        label_mask: MaskLike = None,
-    ) -> tuple[Array, Array]:
-        """Test, then train: predict each row with what was learnt from the rows before it, then learn it.
-
-        Parameters
-        ----------
-        X, Y, classes, environment, label_mask
-            As in `partial_fit`.
-
-        Returns
-        -------
-        Y_pred : ndarray of shape (n_samples, n_labels) or (n_samples,)
-            As `predict` returns row by row.
-        Y_proba : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
-            As `predict_proba` returns row by row.
-        """
-        return self._predict_then_learn_chunk(X, Y, classes, label_mask, {"environment": environment})
 
     @available_if(lambda self: bool(self.steps) and hasattr(self.steps[-1][1], "decision_function"))
     def decision_function(self, X: MatrixLike) -> Array:

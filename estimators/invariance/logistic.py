@@ -1,16 +1,17 @@
 """Logistic regression whose risks are alike in every environment: IRM, V-REx and group DRO."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from estimators._typing import Array, Classes, MaskLike, MatrixLike, RandomStateLike, RowValues
+from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask
 from estimators.contract.batching import blocks, dense
 from estimators.contract.blas_threads import one_thread
+from estimators.contract.environments import EnvironmentClassifier
 from estimators.contract.log_odds import LogOddsClassifier
 from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.validation import Features, is_sparse
@@ -28,7 +29,7 @@ _LEAST_NEW_ROWS = 10
 _BLOCK_ROWS = 1024
 
 
-class InvariantLogisticClassifier(LogOddsClassifier):
+class InvariantLogisticClassifier(EnvironmentClassifier, LogOddsClassifier):
     """Logistic regression of each label, with a penalty for risks that differ between environments.
 
     The learner keeps a sample of the rows of every environment. Whenever the stream has grown by a share, it computes
@@ -150,82 +151,6 @@ class InvariantLogisticClassifier(LogOddsClassifier):
     def uses_environment(self) -> bool:
         """Whether `environment` changes what is learnt: under every penalty but 'none'."""
         return self.penalty != "none"
-
-    # ------------------------------------------------------------------ learn
-    def partial_fit(
-        self,
-        X: MatrixLike,
-        Y: MatrixLike,
-        classes: Classes = None,
-        *,
-        environment: RowValues = None,
-        label_mask: MaskLike = None,
-        sample_weight: RowValues = None,
-    ) -> Self:
-        """Learn the rows of a chunk, in addition to all rows before.
-
-        Parameters
-        ----------
-        X, Y, classes, label_mask, sample_weight
-            As for every learner of a stream.
-        environment : array-like of shape (n_samples,), optional
-            Environment of each row: numbers or names. Pass it in every call, or in none. scikit-learn's meta-estimators
-            pass it on after ``set_partial_fit_request(environment=True)``.
-
-        Returns
-        -------
-        self
-            The estimator; unchanged if anything in the call is wrong.
-        """
-        return self._learn_chunk(X, Y, classes, label_mask, sample_weight, {"environment": environment})
-
-    def fit(
-        self,
-        X: MatrixLike,
-        y: MatrixLike,
-        *,
-        environment: RowValues = None,
-        label_mask: MaskLike = None,
-        sample_weight: RowValues = None,
-    ) -> Self:
-        """Forget everything, then learn the rows and compute the coefficients from all that are kept.
-
-        Parameters
-        ----------
-        X, y, environment, label_mask, sample_weight
-            As in `partial_fit`, `y` as its `Y`.
-
-        Returns
-        -------
-        self
-            The estimator; unchanged if anything in the call is wrong.
-        """
-        return self._learn_once(X, y, label_mask, sample_weight, {"environment": environment})
-
-    def predict_then_fit(
-        self,
-        X: MatrixLike,
-        Y: MatrixLike,
-        classes: Classes = None,
-        *,
-        environment: RowValues = None,
-        label_mask: MaskLike = None,
-    ) -> tuple[Array, Array]:
-        """Test, then train: predict each row with what was learnt from the rows before it, then learn it.
-
-        Parameters
-        ----------
-        X, Y, classes, environment, label_mask
-            As in `partial_fit`.
-
-        Returns
-        -------
-        Y_pred : ndarray of shape (n_samples, n_labels) or (n_samples,)
-            As `predict` returns row by row.
-        Y_proba : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
-            As `predict_proba` returns row by row.
-        """
-        return self._predict_then_learn_chunk(X, Y, classes, label_mask, {"environment": environment})
 
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:

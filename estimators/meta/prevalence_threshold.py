@@ -7,6 +7,7 @@ from sklearn.utils import Tags
 
 from estimators._typing import Array, Estimator
 from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.environments import EnvironmentClassifier
 from estimators.contract.prevalence import FOLLOW, MEMORY, Prevalence, one_hot, require_rule
 from estimators.contract.targets import as_table
 from estimators.contract.validation import Features
@@ -14,7 +15,7 @@ from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.replay._meta_base import OuterClassifier, begin_inner
 
 
-class PrevalenceThreshold(OuterClassifier):
+class PrevalenceThreshold(EnvironmentClassifier, OuterClassifier):
     """Decide labels where balanced accuracy is best: as soon as their probability reaches their prevalence.
 
     Probabilities are those of the classifier inside, unchanged. The prevalence that decides a row is that of the rows
@@ -110,6 +111,15 @@ class PrevalenceThreshold(OuterClassifier):
         estimator = self.estimator
         return estimator if isinstance(estimator, StreamClassifier) else BinaryRelevance(estimator)
 
+    @property
+    def uses_environment(self) -> bool:
+        """Whether the environment of a row changes what is learnt: that of the classifier inside."""
+        return self._model.uses_environment
+
+    @property
+    def _row_metadata(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self._model._row_metadata
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # scikit-learn's checks of scores ask that labels be decided at a probability of 1/2, for accuracy
@@ -138,13 +148,13 @@ class PrevalenceThreshold(OuterClassifier):
         super()._grow(n_before)
         self._prevalence = self._prevalence.widened(self.n_labels_ - n_before)
 
-    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
-        self.estimator_.partial_fit(X, as_table(Y), label_mask=mask, sample_weight=weight)
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, **metadata: Array) -> None:
+        self.estimator_.partial_fit(X, as_table(Y), label_mask=mask, sample_weight=weight, **metadata)
         columns = Y if self._target.multilabel else one_hot(Y, len(self.classes_))
         self._prevalence = self._rule.learn(columns, self._counted(Y, mask), weight)
 
-    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
-        proba = self.estimator_.predict_then_fit(X, as_table(Y), label_mask=mask)[1]
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None, **metadata: Array) -> tuple[Array, Array]:
+        proba = self.estimator_.predict_then_fit(X, as_table(Y), label_mask=mask, **metadata)[1]
         if self._target.multilabel:
             decided, self._prevalence = self._rule.decide_then_learn(proba, Y, self._counted(Y, mask))
         else:

@@ -116,7 +116,7 @@ def _learn(learner: Learner, experiences: Sequence[Experience], chunk_size: int,
                 return False
             rows = slice(start, start + chunk_size)
             mask = mask_rows(part.label_mask, rows)
-            learner.learn(part.X[rows], part.Y[rows], mask)
+            learner.learn(part.X[rows], part.Y[rows], mask, part.task_ids[rows])
     learner.first_rows.require_closed()
     return True
 

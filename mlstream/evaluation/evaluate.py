@@ -85,7 +85,12 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         `predict_then_fit` is called by chunks, any other row by row. The label mask of the task is passed when it
         learns, if its `uses_task` is True; where the scenario never shows the task, a mask of all labels is. Where the
         scenario always shows the task, an estimator whose `predict` or `predict_proba` has a parameter `label_mask`
-        gets the labels of the row's task there too, and is called row by row. Where labels emerge, an estimator made
+        gets the labels of the row's task there too, and is called row by row. Where tasks are environments (the
+        scenario "environments"; elsewhere they are not), an estimator that asks for environments gets the number of
+        the row's task as ``environment`` when it learns, never when it predicts, and the record states it
+        (``given_environment``). It asks for them by `uses_environment`; one without that, by a parameter
+        `environment` of its `partial_fit` or `predict_then_fit`, or of an estimator inside for which scikit-learn
+        routes it (``set_partial_fit_request(environment=True)``). Where labels emerge, an estimator made
         with ``on_new_labels="grow"`` is given the labels that have emerged so far, in that order; others are given all.
     stream : Stream, str or path
         The stream; or its file, its published folder, or the name of one that this project publishes. Rows of an NPZ

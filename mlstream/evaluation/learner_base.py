@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from estimators.contract.failed_calls import DivergedError
 from metrics.validation import positive_columns
@@ -20,6 +21,7 @@ from mlstream.evaluation.predictions import Predictions, join_predictions, no_pr
 from mlstream.evaluation.resources import Phase, ResourceMeter
 from mlstream.evaluation.settings import Settings
 from mlstream.streams.array_likes import Features
+from mlstream.streams.card_model import StreamCard
 from mlstream.streams.stream import Index, Indicator, Mask
 from mlstream.streams.tables._joined_features import join_rows
 
@@ -39,7 +41,45 @@ def uses_task(estimator: object) -> bool:
 
 def takes_task_to_predict(estimator: object) -> bool:
     """Return whether an estimator takes the labels of the task when it predicts, as one with a head per task does."""
-    return any(_takes_mask(estimator, method) for method in ("predict", "predict_proba"))
+    return any(takes(estimator, method, "label_mask") for method in ("predict", "predict_proba"))
+
+
+def is_given_environment(estimator: object, card: StreamCard) -> bool:
+    """Return whether an estimator is given the environment of each row when it learns.
+
+    Tasks must be environments, as the scenario says, and the estimator must ask for them: by its `uses_environment`;
+    without that, by a parameter `environment`, or by a request that scikit-learn routes to an estimator inside.
+    """
+    if card.scenario.name != "environments":
+        return False
+    if hasattr(estimator, "uses_environment"):
+        return bool(estimator.uses_environment)
+    named = any(takes(estimator, method, "environment") for method in ("partial_fit", "predict_then_fit"))
+    return named or routes_environment(estimator)
+
+
+def routes_environment(estimator: object) -> bool:
+    """Return whether `partial_fit` of an estimator passes `environment` on to one inside it that requests it."""
+    if not hasattr(estimator, "partial_fit") or takes(estimator, "partial_fit", "environment"):
+        return False
+    try:
+        return bool(get_routing_for_object(estimator).consumes("partial_fit", ["environment"]))
+    except NotImplementedError:  # scikit-learn's own, of what does not route
+        return False
+
+
+class Given(NamedTuple):
+    """Values that an estimator is given with X and Y: labels to learn, labels to predict, and environments."""
+
+    mask: Mask
+    heads: Mask | None = None
+    environment: Index | None = None
+
+    def take(self, rows: slice | Index | Mask) -> Given:
+        """Return what is given of some of the rows."""
+        heads = None if self.heads is None else mask_rows(self.heads, rows)
+        environment = None if self.environment is None else self.environment[rows]
+        return Given(mask_rows(self.mask, rows), heads, environment)
 
 
 class Learner(ABC):
@@ -50,6 +90,8 @@ class Learner(ABC):
 
     # The phase that decisions by a rule cost.
     _deciding: ClassVar[Phase] = "online"
+    # Whether the tasks of rows are their environments, which the estimator is given.
+    gives_environment = False
 
     def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter, settings: Settings | None = None) -> None:
         settings = settings or Settings()
@@ -61,7 +103,7 @@ class Learner(ABC):
         self._meter = meter
         self._name = type(estimator).__name__
         self._uses_task = uses_task(estimator)
-        self._with_heads = {name: _takes_mask(estimator, name) for name in ("predict", "predict_proba")}
+        self._with_heads = {name: takes(estimator, name, "label_mask") for name in ("predict", "predict_proba")}
         self._can_predict = False
 
     @abstractmethod
@@ -82,13 +124,16 @@ class Learner(ABC):
         read = self._read(*predictions, X.shape[0])
         return self._decide(lambda rule: rule.held_out(read), read, "evaluate")
 
-    def test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None = None) -> Predictions:
+    def test_then_train(
+        self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None = None, task_ids: Index | None = None
+    ) -> Predictions:
         """Predict each row with what was learnt from the rows before it, then learn it.
 
-        A row of which no label counts has nothing to learn: it is only predicted.
+        A row of which no label counts has nothing to learn: it is only predicted. `task_ids` are the tasks of the rows,
+        for learners that are given environments.
         """
         X, Y = plain(X), plain(Y)
-        predictions = self._test_then_train_known(X, Y, mask, heads)
+        predictions = self._test_then_train_known(X, Y, self._given(mask, heads, task_ids))
         return self._decide(lambda rule: rule.online(predictions, Y, mask), predictions, self._deciding)
 
     def _decide(self, decide: Callable[[Decisions], Predictions], own: Predictions, phase: Phase) -> Predictions:
@@ -99,72 +144,74 @@ class Learner(ABC):
         with self._meter.block(), self._meter.phase(phase):
             return decide(self._decisions)._replace(also=also)
 
-    def _test_then_train_known(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
-        known = np.broadcast_to(mask.any(axis=-1), len(Y))
+    def _test_then_train_known(self, X: Features, Y: Indicator, given: Given) -> Predictions:
+        known = np.broadcast_to(given.mask.any(axis=-1), len(Y))
         if known.all():
-            return self._wait_or_train(X, Y, mask, heads)
+            return self._wait_or_train(X, Y, given)
         cuts = [0, *np.flatnonzero(np.diff(known)) + 1, len(Y)]
         predictions = []
         for rows in (slice(start, stop) for start, stop in pairwise(cuts)):
-            own = None if heads is None else mask_rows(heads, rows)
+            own = given.take(rows)
             if known[rows.start]:
-                predictions.append(self._wait_or_train(X[rows], Y[rows], mask_rows(mask, rows), own))
+                predictions.append(self._wait_or_train(X[rows], Y[rows], own))
             else:
-                predictions.append(self._predict_online(X[rows], own))
+                predictions.append(self._predict_online(X[rows], own.heads))
         return join_predictions(predictions)
 
-    def learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
+    def learn(self, X: Features, Y: Indicator, mask: Mask, task_ids: Index | None = None) -> None:
         """Learn rows one after the other, except those without a label that counts."""
         X, Y = plain(X), plain(Y)
         known = np.broadcast_to(mask.any(axis=-1), len(Y))
+        given = self._given(mask, None, task_ids)
         if not known.all():
-            X, Y, mask = X[known], Y[known], mask_rows(mask, known)
+            X, Y, given = X[known], Y[known], given.take(known)
         if not len(Y):
             return
-        self._wait_or_learn(X, Y, mask)
+        self._wait_or_learn(X, Y, given)
         for rule in self._also:
-            rule.learn(Y, mask)
+            rule.learn(Y, given.mask)
         if self._decisions is not None:
             with self._meter.block(), self._meter.phase(self._deciding):
-                self._decisions.learn(Y, mask)
+                self._decisions.learn(Y, given.mask)
 
-    def _wait_or_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
+    def _given(self, mask: Mask, heads: Mask | None, task_ids: Index | None) -> Given:
+        return Given(mask, heads, task_ids if self.gives_environment else None)
+
+    def _wait_or_train(self, X: Features, Y: Indicator, given: Given) -> Predictions:
         """Predict rows and learn them; as long as the learner waits, rows are kept, then learnt in one call."""
         stop, predictions = 0, []
-        for rows in self._waiting_rows(X, Y, mask):
-            own = None if heads is None else mask_rows(heads, rows)
-            predictions.append(self._predict_online(X[rows], own))
+        for rows in self._waiting_rows(X, Y, given):
+            predictions.append(self._predict_online(X[rows], given.take(rows).heads))
             stop = rows.stop
         if stop < len(Y):
             rows = slice(stop, None)
-            own = None if heads is None else mask_rows(heads, rows)
-            predictions.append(self._test_then_train(X[rows], Y[rows], mask_rows(mask, rows), own))
+            predictions.append(self._test_then_train(X[rows], Y[rows], given.take(rows)))
         return join_predictions(predictions)
 
-    def _wait_or_learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
+    def _wait_or_learn(self, X: Features, Y: Indicator, given: Given) -> None:
         """Learn rows; as long as the learner waits, they are kept, then learnt in one call."""
         stop = 0
-        for rows in self._waiting_rows(X, Y, mask):
+        for rows in self._waiting_rows(X, Y, given):
             stop = rows.stop
         if stop < len(Y):
             rows = slice(stop, None)
-            self._learn(X[rows], Y[rows], mask_rows(mask, rows))
+            self._learn(X[rows], Y[rows], given.take(rows))
 
-    def _waiting_rows(self, X: Features, Y: Indicator, mask: Mask) -> Iterator[slice]:
+    def _waiting_rows(self, X: Features, Y: Indicator, given: Given) -> Iterator[slice]:
         """Yield rows to be predicted as long as the learner waits, and keep or learn them after that."""
         if self.first_rows.are_open:
             # Labels that cannot be learnt are refused before any row is.
-            self._known_part(Y, mask)
+            self._known_part(Y, given.mask)
         start = 0
         while self.first_rows.are_open and start < len(Y):
             rows = slice(start, start + self.first_rows.count_next(len(Y) - start))
             yield rows
-            self._try_first_rows(X[rows], Y[rows], mask_rows(mask, rows))
+            self._try_first_rows(X[rows], Y[rows], given.take(rows))
             start = rows.stop
 
-    def _try_first_rows(self, X: Features, Y: Indicator, mask: Mask) -> None:
-        Y, mask, learnt = self._known_part(Y, mask)
-        rows = self.first_rows.add(X[learnt], Y[learnt], mask_rows(mask, learnt))
+    def _try_first_rows(self, X: Features, Y: Indicator, given: Given) -> None:
+        Y, mask, learnt = self._known_part(Y, given.mask)
+        rows = self.first_rows.add(X[learnt], Y[learnt], given._replace(mask=mask).take(learnt))
         if rows is None:
             return
         try:
@@ -180,11 +227,11 @@ class Learner(ABC):
         return Y, mask, np.ones(len(Y), dtype=bool)
 
     @abstractmethod
-    def _test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
+    def _test_then_train(self, X: Features, Y: Indicator, given: Given) -> Predictions:
         """Predict rows and learn them, one after the other."""
 
     @abstractmethod
-    def _learn_together(self, X: Features, Y: Indicator, mask: Mask) -> None:
+    def _learn_together(self, X: Features, Y: Indicator, given: Given) -> None:
         """Learn the first rows in one call."""
 
     @abstractmethod
@@ -192,7 +239,7 @@ class Learner(ABC):
         """Predict rows of the stream that are not learnt."""
 
     @abstractmethod
-    def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
+    def _learn(self, X: Features, Y: Indicator, given: Given) -> None:
         """Learn rows, one after the other."""
 
     def _call_predict(self, X: Features, heads: Mask | None) -> tuple[object, object]:
@@ -215,21 +262,23 @@ class Learner(ABC):
             proba[np.isnan(proba)] = 0.0
         return read_predictions(self._name, decided, proba, (n_samples, self._n_labels))
 
-    def _visible(self, mask: Mask) -> dict[str, Mask]:
-        return {"label_mask": mask} if self._uses_task else {}
+    def _visible(self, given: Given) -> dict[str, Mask | Index]:
+        shown: dict[str, Mask | Index] = {"label_mask": given.mask} if self._uses_task else {}
+        return shown if given.environment is None else {**shown, "environment": given.environment}
 
 
-def _takes_mask(estimator: object, method: str) -> bool:
+def takes(estimator: object, method: str, parameter: str) -> bool:
+    """Return whether an estimator has a method with a parameter."""
     call = getattr(estimator, method, None)
-    return call is not None and "label_mask" in inspect.signature(call).parameters
+    return call is not None and parameter in inspect.signature(call).parameters
 
 
 class Rows(NamedTuple):
-    """Rows to learn, with the mask of each."""
+    """Rows to learn, with what is given of each."""
 
     X: Features
     Y: Indicator
-    mask: Mask
+    given: Given
 
 
 class FirstRows:
@@ -251,18 +300,20 @@ class FirstRows:
         """Return how many of the next rows to add before the learner is tried."""
         return 1 if self.wanted is None else min(n_rows, self.wanted - self._n_rows)
 
-    def add(self, X: Features, Y: Indicator, mask: Mask) -> Rows | None:
+    def add(self, X: Features, Y: Indicator, given: Given) -> Rows | None:
         """Add rows, and return all rows so far if they are enough to try the learner with."""
         if not len(Y):
             return None
-        self._parts.append(Rows(X, Y, np.broadcast_to(mask, Y.shape)))
+        self._parts.append(Rows(X, Y, given._replace(mask=np.broadcast_to(given.mask, Y.shape))))
         self._n_rows += len(Y)
         if self._n_rows < (self.wanted or 1):
             return None
         if len(self._parts) == 1 and self._n_rows == 1:
-            return Rows(X, Y, mask_rows(mask, slice(0, 1)))
-        X_parts, Y_parts, masks = zip(*self._parts, strict=True)
-        return Rows(join_rows(X_parts), np.concatenate(Y_parts), np.concatenate(masks))
+            return Rows(X, Y, given)
+        X_parts, Y_parts, parts = zip(*self._parts, strict=True)
+        environment = None if given.environment is None else np.concatenate([part.environment for part in parts])
+        joined = Given(np.concatenate([part.mask for part in parts]), environment=environment)
+        return Rows(join_rows(X_parts), np.concatenate(Y_parts), joined)
 
     def close(self) -> None:
         """Note that the learner has learnt the rows."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.multioutput import MultiOutputClassifier
 
 from estimators.contract.base import StreamClassifier
@@ -16,7 +17,15 @@ from estimators.contract.seeding import clone_with_seed
 from estimators.contract.unknown_labels import refuse_unknown
 from mlstream._support.mapped import plain
 from mlstream.evaluation.label_space import mask_rows, shows_task_at_prediction
-from mlstream.evaluation.learner_base import Learner, forget, takes_task_to_predict
+from mlstream.evaluation.learner_base import (
+    Given,
+    Learner,
+    forget,
+    is_given_environment,
+    routes_environment,
+    takes,
+    takes_task_to_predict,
+)
 from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
@@ -53,16 +62,21 @@ def adapt(
     meter: ResourceMeter,
     *,
     shows_task: bool = False,
+    gives_environment: bool = False,
     settings: Settings | None = None,
 ) -> Learner:
     """Return the adapter of an estimator, which it changes: by chunks if it has `predict_then_fit`, else row by row.
 
     If the scenario shows the task at prediction (`shows_task`), an estimator that takes it there is called row by row:
-    `predict_then_fit` has one mask, for learning.
+    `predict_then_fit` has one mask, for learning. So is one that is given environments (`gives_environment`), which its
+    `predict_then_fit` does not take.
     """
-    by_row = shows_task and takes_task_to_predict(estimator) and hasattr(estimator, "partial_fit")
-    adapter = ChunkLearner if hasattr(estimator, "predict_then_fit") and not by_row else RowLearner
-    return adapter(estimator, n_labels, meter, settings)
+    by_row = shows_task and takes_task_to_predict(estimator)
+    by_row |= gives_environment and not takes(estimator, "predict_then_fit", "environment")
+    in_chunks = hasattr(estimator, "predict_then_fit") and not (by_row and hasattr(estimator, "partial_fit"))
+    learner = (ChunkLearner if in_chunks else RowLearner)(estimator, n_labels, meter, settings)
+    learner.gives_environment = gives_environment
+    return learner
 
 
 def adapt_to_stream(estimator: Any, stream: Stream, meter: ResourceMeter, settings: Settings | None = None) -> Learner:
@@ -72,8 +86,9 @@ def adapt_to_stream(estimator: Any, stream: Stream, meter: ResourceMeter, settin
     """
     if labels_emerge(stream) and grows(estimator) and hasattr(estimator, "predict_then_fit"):
         return GrowingLearner(estimator, stream.n_labels, meter, settings)
-    shows_task = shows_task_at_prediction(stream)
-    return adapt(estimator, stream.n_labels, meter, shows_task=shows_task, settings=settings)
+    shown = {"shows_task": shows_task_at_prediction(stream)}
+    shown["gives_environment"] = is_given_environment(estimator, stream.card)
+    return adapt(estimator, stream.n_labels, meter, **shown, settings=settings)
 
 
 class ChunkLearner(Learner):
@@ -85,10 +100,10 @@ class ChunkLearner(Learner):
             self.estimator.begin(plain(X[:1]), plain(Y[:1]))
             self._can_predict = True
 
-    def _wait_or_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
+    def _wait_or_train(self, X: Features, Y: Indicator, given: Given) -> Predictions:
         if self.first_rows.wanted is None and self.first_rows.are_none:
             try:
-                predictions = self._test_then_train(X, Y, mask, heads)
+                predictions = self._test_then_train(X, Y, given)
             except ValueError as error:
                 # Ours are as they were, others may have learnt some of the rows.
                 if not isinstance(self.estimator, StreamClassifier) or not self.first_rows.can_wait(error):
@@ -96,20 +111,15 @@ class ChunkLearner(Learner):
             else:
                 self.first_rows.close()
                 return predictions
-        return super()._wait_or_train(X, Y, mask, heads)
+        return super()._wait_or_train(X, Y, given)
 
-    def _wait_or_learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
-        self._wait_or_train(X, Y, mask, None)
+    def _wait_or_learn(self, X: Features, Y: Indicator, given: Given) -> None:
+        self._wait_or_train(X, Y, given)
 
-    def _test_then_train(
-        self,
-        X: Features,
-        Y: Indicator,
-        mask: Mask,
-        heads: Mask | None,  # noqa: ARG002 - `predict_then_fit` has no mask for predictions
-    ) -> Predictions:
+    def _test_then_train(self, X: Features, Y: Indicator, given: Given) -> Predictions:
+        # `predict_then_fit` has no mask for predictions
         with self._meter.block(), self._meter.phase("online"):
-            decided, proba = self.estimator.predict_then_fit(X, Y, **self._visible(mask))
+            decided, proba = self.estimator.predict_then_fit(X, Y, **self._visible(given))
         self._can_predict = True
         return self._read(decided, proba, len(Y))
 
@@ -120,13 +130,15 @@ class ChunkLearner(Learner):
             predictions = self._call_predict(X, heads)
         return self._read(*predictions, X.shape[0])
 
-    def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
-        self._test_then_train(X, Y, mask, None)
+    def _learn(self, X: Features, Y: Indicator, given: Given) -> None:
+        self._test_then_train(X, Y, given)
 
-    def _learn_together(self, X: Features, Y: Indicator, mask: Mask) -> None:
+    def _learn_together(self, X: Features, Y: Indicator, given: Given) -> None:
         learn = getattr(self.estimator, "partial_fit", self.estimator.predict_then_fit)
+        if given.environment is not None and not takes(self.estimator, "partial_fit", "environment"):
+            learn = self.estimator.predict_then_fit
         with self._meter.block(), self._meter.phase("online"):
-            learn(X, Y, **self._visible(mask))
+            learn(X, Y, **self._visible(given))
         self._can_predict = True
 
 
@@ -143,13 +155,15 @@ class GrowingLearner(ChunkLearner):
     def begin(self, X: Features, Y: Indicator) -> None:
         """Do nothing: no label has emerged yet."""
 
-    def _test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
-        self._emerged.update(mask)
-        return super()._test_then_train(X, self._emerged.take(Y), self._emerged.take(mask), heads)
+    def _test_then_train(self, X: Features, Y: Indicator, given: Given) -> Predictions:
+        return super()._test_then_train(X, *self._emerged_part(Y, given))
 
-    def _learn_together(self, X: Features, Y: Indicator, mask: Mask) -> None:
-        self._emerged.update(mask)
-        super()._learn_together(X, self._emerged.take(Y), self._emerged.take(mask))
+    def _learn_together(self, X: Features, Y: Indicator, given: Given) -> None:
+        super()._learn_together(X, *self._emerged_part(Y, given))
+
+    def _emerged_part(self, Y: Indicator, given: Given) -> tuple[Indicator, Given]:
+        self._emerged.update(given.mask)
+        return self._emerged.take(Y), given._replace(mask=self._emerged.take(given.mask))
 
     def _read(self, decided: object, proba: object, n_samples: int) -> Predictions:
         return self._emerged.place(read_predictions(self._name, decided, proba, (n_samples, len(self._emerged))))
@@ -170,31 +184,37 @@ class RowLearner(Learner):
     def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter, settings: Settings | None = None) -> None:
         super().__init__(estimator, n_labels, meter, settings)
         self._announced = _classes(estimator, n_labels)
+        self._partial_fit = estimator.partial_fit
+        if routes_environment(estimator):
+            # scikit-learn routes nothing by default
+            self._partial_fit = config_context(enable_metadata_routing=True)(self._partial_fit)
         self._predicting, self._learning = meter.phase("predict"), meter.phase("learn")
 
     def begin(self, X: Features, Y: Indicator) -> None:
         """Do nothing: in scikit-learn's contract there is no prediction before the first row is learnt."""
 
-    def _test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
+    def _test_then_train(self, X: Features, Y: Indicator, given: Given) -> Predictions:
         predictions = []
-        Y, mask, learnt = self._known_part(Y, mask)
+        Y, mask, learnt = self._known_part(Y, given.mask)
+        given = given._replace(mask=mask)
         with self._meter.block():
             for row in _single_rows(len(Y)):
-                predictions.append(self._test(X, row, heads))
+                predictions.append(self._test(X, row, given.heads))
                 if learnt[row].all():
-                    self._train(X[row], Y[row], mask_rows(mask, row))
+                    self._train(X[row], Y[row], given.take(row))
         return join_predictions(predictions)
 
     def _predict_online(self, X: Features, heads: Mask | None) -> Predictions:
         with self._meter.block():
             return join_predictions([self._test(X, row, heads) for row in _single_rows(X.shape[0])])
 
-    def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
-        Y, mask, learnt = self._known_part(Y, mask)
+    def _learn(self, X: Features, Y: Indicator, given: Given) -> None:
+        Y, mask, learnt = self._known_part(Y, given.mask)
+        given = given._replace(mask=mask)
         with self._meter.block():
             for row in _single_rows(len(Y)):
                 if learnt[row].all():
-                    self._train(X[row], Y[row], mask_rows(mask, row))
+                    self._train(X[row], Y[row], given.take(row))
 
     def _test(self, X: Features, row: slice, heads: Mask | None) -> Predictions:
         if not self._can_predict:
@@ -204,14 +224,14 @@ class RowLearner(Learner):
             predictions = self._call_predict(X[row], own)
         return self._read(*predictions, 1)
 
-    def _train(self, row: Features, labels: Indicator, mask: Mask) -> None:
+    def _train(self, row: Features, labels: Indicator, given: Given) -> None:
         with self._learning:
-            self.estimator.partial_fit(row, labels, **self._visible(mask))
+            self._partial_fit(row, labels, **self._visible(given))
 
-    def _learn_together(self, X: Features, Y: Indicator, mask: Mask) -> None:
+    def _learn_together(self, X: Features, Y: Indicator, given: Given) -> None:
         try:
             with self._meter.block(), self._learning:
-                self.estimator.partial_fit(X, Y, **self._announced, **self._visible(mask))
+                self._partial_fit(X, Y, **self._announced, **self._visible(given))
         except ValueError:
             forget(self.estimator)
             raise

@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from mlstream._support.version import __version__
 from mlstream.evaluation.decisions import rules_as_json
 from mlstream.evaluation.label_space import resolve_label_space, shows_task_at_prediction
-from mlstream.evaluation.learner_base import takes_task_to_predict, uses_task
+from mlstream.evaluation.learner_base import is_given_environment, takes_task_to_predict, uses_task
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.run import precision_k
 from mlstream.evaluation.settings import Settings
@@ -51,6 +51,7 @@ def describe_run(estimator: object, stream: Stream, seed: int, settings: Setting
         "settings": settings.as_json() | rules_as_json(settings) | {"k": precision_k(stream)},
         "uses_task": uses_task(copy),
         "given_labels": _given_labels(copy, stream.card),
+        "given_environment": is_given_environment(copy, stream.card),
         "predicts_with_task": shows_task_at_prediction(stream) and takes_task_to_predict(copy),
         "versions": installed_versions(),
         "machine": describe_machine(),

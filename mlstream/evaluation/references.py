@@ -30,9 +30,10 @@ class _Rows(NamedTuple):
     X: Features
     Y: Indicator
     mask: Mask
+    task_ids: Index
 
     def take(self, rows: Index | Mask) -> _Rows:
-        return _Rows(self.X[rows], self.Y[rows], self.mask[rows])
+        return _Rows(self.X[rows], self.Y[rows], self.mask[rows], self.task_ids[rows])
 
 
 def reference_scores(estimator: object, stream: Stream, seed: int, settings: Settings) -> list[ReferenceScores]:
@@ -95,13 +96,14 @@ class _Models:
 def _rows_until(stream: Stream, step: int) -> _Rows:
     experiences = stream.experiences[:step]
     X, Y = join_rows([part.X for part in experiences]), np.concatenate([part.Y for part in experiences])
-    return _Rows(X, Y, np.concatenate([np.broadcast_to(part.label_mask, part.Y.shape) for part in experiences]))
+    mask = np.concatenate([np.broadcast_to(part.label_mask, part.Y.shape) for part in experiences])
+    return _Rows(X, Y, mask, np.concatenate([part.task_ids for part in experiences]))
 
 
 def _rows_of_task(stream: Stream, step: int, task: int) -> _Rows:
     experience = stream.experiences[step - 1]
-    rows = _Rows(experience.X, experience.Y, np.broadcast_to(experience.label_mask, experience.Y.shape))
-    return rows.take(experience.task_ids == task)
+    mask = np.broadcast_to(experience.label_mask, experience.Y.shape)
+    return _Rows(experience.X, experience.Y, mask, experience.task_ids).take(experience.task_ids == task)
 
 
 def _shuffled(rows: _Rows, seed: int, step: int) -> _Rows:

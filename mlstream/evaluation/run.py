@@ -50,7 +50,7 @@ def test_then_train(
     for rows in slices(len(experience), chunk_size, experience.X, experience.Y):
         Y, shown = experience.Y[rows], mask_rows(experience.label_mask, rows)
         own = None if heads is None else mask_rows(heads, rows)
-        predictions = learner.test_then_train(experience.X[rows], Y, shown, own)
+        predictions = learner.test_then_train(experience.X[rows], Y, shown, own, experience.task_ids[rows])
         yield count_known_only(Y, predictions, mask_rows(mask, rows))
 
 

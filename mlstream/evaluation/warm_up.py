@@ -51,8 +51,9 @@ def warm_up(estimator: object, stream: Stream, settings: Settings | None = None)
         # The evaluation gives the same warnings.
         warnings.simplefilter("ignore")
         for first, rows in _first_rows(stream, _rows_to_compile(copy)):
-            heads = labels_at_prediction(stream, first.task_ids[rows])
-            learner.test_then_train(first.X[rows], first.Y[rows], mask_rows(first.label_mask, rows), heads)
+            task_ids, mask = first.task_ids[rows], mask_rows(first.label_mask, rows)
+            heads = labels_at_prediction(stream, task_ids)
+            learner.test_then_train(first.X[rows], first.Y[rows], mask, heads, task_ids)
         heads = labels_at_prediction(stream, np.array([held_out.task_id]))
         learner.predict(held_out.X[:_WARM_UP_ROWS], heads)
 

@@ -141,6 +141,10 @@ class RunResult(VersionedRecord):
         description="Label mask that the learner is given when it learns: none, that of the row's task, or one of all "
         "labels, where the scenario hides the task. None in records of version 1.",
     )
+    given_environment: bool = Field(
+        False,
+        description="Whether the learner is given the environment of each row, the number of its task, when it learns.",
+    )
     warm_up_rows: int = Field(
         0,
         ge=0,

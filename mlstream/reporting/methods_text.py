@@ -175,11 +175,13 @@ def _strategies(runs: Sequence[RunResult]) -> str:
     tuned = by_value(runs, describe_tuning, lambda run: run.strategy)
     given = by_value(runs, lambda run: _GIVEN.get(run.given_labels or ""), lambda run: run.strategy)
     views = "; ".join(f"{join_words(names)} {what}" for what, names in given.items())
+    told = dict.fromkeys(run.strategy for run in runs if run.given_environment)
     searched = [_tuning(runs, how, names) for how, names in tuned.items()]
     sentences = [
         f"With the class of each estimator: {join_words(classes)}.",
         *(["No parameters were searched."] if list(tuned) == ["defaults"] else searched),
         *([f"{views}."] if views else []),
+        *([f"The environment of each row was given to {join_words(told)} for learning."] if told else []),
     ]
     return " ".join(sentences)
 

@@ -11,6 +11,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 from estimators import (
     BinaryRelevance,
+    InvariantLogisticClassifier,
     MeanLabelsClassifier,
     OnlineNeuralClassifier,
     PrevalenceThreshold,
@@ -239,3 +240,16 @@ def test_invalid_parameters_are_refused(parameters, message):
     X, Y = streams.drawn(10)
     with pytest.raises((TypeError, ValueError), match=message):
         PrevalenceThreshold(**({"estimator": MeanLabelsClassifier()} | parameters)).fit(X, Y)
+
+
+def test_environments_reach_the_classifier_inside():
+    X, Y = drifting(120)
+    environment = np.repeat(["a", "b", "c"], 40)
+    inner = InvariantLogisticClassifier("vrex", max_iter=5, refresh=1.0, random_state=0)
+    outer, alone = PrevalenceThreshold(inner), clone(inner)
+    assert outer.uses_environment
+    for learner in (outer, alone):
+        learner.partial_fit(X[:60], Y[:60], environment=environment[:60])
+        learner.predict_then_fit(X[60:], Y[60:], environment=environment[60:])
+    assert alone.environments_ == ["a", "b", "c"]
+    np.testing.assert_array_equal(outer.predict_proba(X), alone.predict_proba(X))

@@ -19,6 +19,7 @@ from mlstream.records.run_record import load_runs
 from tests.loops import check_all
 from tests.mlstream.cli.commands import invoke
 from tests.mlstream.evaluation.streams import Online, make_stream
+from tests.mlstream.evaluation.test_task_identity import TELLING, Witness
 
 FREE = Settings(energy="none")
 ROLES = ("train", "train", "train", "validation", "test", "unseen")
@@ -45,6 +46,13 @@ GRID = {"columns__kw_args": [{"kind": ALL}, {"kind": INVARIANT}]}
 
 def chosen_kind(selection):
     return selection.trials[selection.chosen].parameters["columns__kw_args"]["kind"]
+
+
+def test_configurations_are_given_the_environments_that_they_learn():
+    Witness.told.clear()
+    found = choose(Search(Witness(), {"step": [1, 2]}), TELLING, 0, FREE, Criterion("leave-one-environment-out"))
+    assert [trial.status for trial in found.trials] == ["done", "done"]
+    assert set(Witness.told) == {True}
 
 
 @pytest.mark.slow

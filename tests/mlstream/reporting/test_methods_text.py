@@ -113,7 +113,7 @@ def test_strategies_are_stated_with_class_tuning_and_view_of_the_task():
     trials = [Trial(parameters={"step": step}, status="done", ba_macro=0.5) for step in (0.1, 0.2)]
     runs = [
         make_run("NN", selection=Selection(trials=trials, chosen=0), given_labels="none"),
-        make_run("NN_TL", given_labels="task"),
+        make_run("NN_TL", given_labels="task", given_environment=True),
         make_run("mean", estimator="MeanLabelsClassifier()", given_labels="none"),
     ]
     text = methods_of(*runs)["Strategies"]
@@ -125,6 +125,7 @@ def test_strategies_are_stated_with_class_tuning_and_view_of_the_task():
         "NN and mean learnt without the labels of the task; NN_TL learnt with the labels of the task of each row."
         in text
     )
+    assert text.endswith("The environment of each row was given to NN_TL for learning.")
     alone = methods_of(make_run(given_labels=None))["Strategies"]
     assert alone == "With the class of each estimator: NN (NNClassifier). No parameters were searched."
 

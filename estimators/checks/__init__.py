@@ -292,6 +292,19 @@ def check_predict_then_fit_is_the_loop(estimator: StreamClassifier) -> None:
         )
 
 
+def check_no_row_sees_its_labels(estimator: StreamClassifier) -> None:
+    """Check that ``predict_then_fit`` predicts a row before it learns it: other labels from a row on do not change it."""
+    A, B, _ = stream().parts(20, 40)
+    truth = learn(fresh(estimator), A).predict_then_fit(B.X, B.Y)
+    for row in (0, 13, 39):
+        Y = B.Y.copy()
+        Y[row:] = 1 - Y[row:]
+        predicted = learn(fresh(estimator), A).predict_then_fit(B.X, Y)
+        differs = [(one != other)[: row + 1].any(axis=-1) for one, other in zip(truth, predicted, strict=True)]
+        seen = np.flatnonzero(np.logical_or.reduce(differs))
+        require(not len(seen), f"with other labels from row {row} on, row {seen[:1]} is predicted differently")
+
+
 def check_cold_start(estimator: StreamClassifier) -> None:
     """Check that only ``predict_then_fit`` predicts before any row is learnt: its first row."""
     A, _, test = stream().parts(20, 0)
@@ -362,6 +375,7 @@ LAWS: dict[Check, Callable[[Any], bool]] = {
     check_memory_is_bounded: _always,
     check_csr_equals_dense: lambda estimator: bool(get_tags(estimator).input_tags.sparse),
     check_predict_then_fit_is_the_loop: _has("predict_then_fit"),
+    check_no_row_sees_its_labels: _has("predict_then_fit"),
     check_cold_start: _has("predict_then_fit"),
     check_one_row_is_a_chunk_of_one: _has("predict_then_fit_one"),
     check_one_row_mixes_with_chunks: _has("predict_then_fit_one"),

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, NamedTuple
 
+import numpy as np
 from scipy.stats import spearmanr
 
 from mlstream._support.files import atomic_path, open_plain
@@ -20,10 +21,10 @@ from mlstream.arena.standings import rank_learners
 from mlstream.arena.suite import Suite, load_suite
 from mlstream.campaign.campaign import CampaignProgress
 from mlstream.evaluation.settings import Settings
-from mlstream.evaluation.summary import scores_of_matrices
+from mlstream.evaluation.summary import ScoreRecord, add_continual, add_frugality, add_hierarchy, decided_by
 from mlstream.records.checks import require_consistent
 from mlstream.records.run_record import load_runs, path_of
-from mlstream.records.run_result import RunResult
+from mlstream.records.run_result import RunResult, Score, total_cost
 
 # Of one record, of all unpacked, and their number: more than a suite has.
 _MOST_BYTES, _MOST_IN_ALL, _MOST_FILES = 2**24, 2**28, 2000
@@ -256,7 +257,7 @@ def _require_sound(run: RunResult, origin: Origin, suite: Suite, bundle: str | o
     if run.status != "failed":
         facts |= {
             f"score {name}": (_round(run.scores.get(name)), _round(value))
-            for name, value in scores_of_matrices(run).items()
+            for name, value in _follow_from_matrices(run).items()
         }
     for name, (got, wanted) in facts.items():
         if got != wanted:
@@ -266,6 +267,22 @@ def _require_sound(run: RunResult, origin: Origin, suite: Suite, bundle: str | o
         require_consistent(run)
     except ValueError as error:
         raise ValueError(f"{bundle}, {run.stream}: {error}") from None
+
+
+def _follow_from_matrices(run: RunResult) -> dict[str, Score]:
+    """Return the scores that follow from the matrices R of a run, by each rule of decisions, and from its energy."""
+    matrices = {name: np.array(R, dtype=np.float64) for name, R in run.R.items()}
+    order = np.array([[task in tasks for task in range(len(run.task_names))] for tasks in run.order])
+    found = ScoreRecord()
+    for ending in Settings(also_decide=_rules(run)).endings:
+        part, R = ScoreRecord(is_complete=run.status == "done"), decided_by(ending, matrices)
+        add_continual(part, R["ba_macro"], order)
+        add_hierarchy(part, R, order)
+        add_frugality(part, total_cost(run, "energy_kwh"))
+        found.take(part, ending)
+    if "nce" in matrices:
+        found.add("nce_worst", matrices["nce"][-1].max(), "")
+    return found.values
 
 
 def _round(value: float | None) -> float | None:

@@ -32,7 +32,7 @@ ORIGIN = "arena.json"
 ARENA_LAWS = (
     "check_same_seed_same_bits",
     "check_predict_changes_nothing",
-    "check_predict_then_fit_is_the_loop",
+    "check_no_row_sees_its_labels",
     "check_one_call_equals_two",
     "check_mask_is_honoured",
 )

@@ -12,6 +12,7 @@ from estimators.baselines import PriorLabelsClassifier as PriorLabelsClassifier
 from estimators.ensembles.adwin_bagging import ADWINBaggingClassifier as ADWINBaggingClassifier
 from estimators.ensembles.adwin_boosting import ADWINBoostingClassifier as ADWINBoostingClassifier
 from estimators.ensembles.coordinate_boosting import OnlineCoordinateBoosting as OnlineCoordinateBoosting
+from estimators.invariance.logistic import InvariantLogisticClassifier as InvariantLogisticClassifier
 from estimators.linear.logistic import OnlineLogisticRegression as OnlineLogisticRegression
 from estimators.meta.binary_relevance import BinaryRelevance as BinaryRelevance
 from estimators.meta.classifier_chain import ClassifierChain as ClassifierChain

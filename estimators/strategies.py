@@ -45,6 +45,7 @@ _ADAPTIVE_TREE_GRID: Grid = {
     "learning_rate": (0.3, 1.0),
 }
 _FOREST_GRID: Grid = {**_TREE_GRID, "n_models": (5, 10, 15), "grace_period": (50, 100)}
+_STRENGTHS: Grid = {"strength": (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)}
 _ENSEMBLE_GRID: Grid = {**_RATES, "variant": ("river", "paper")}
 
 
@@ -349,6 +350,26 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             "Hoeffding trees of different age, weighed by least squares.",
             _goowe,
             ({"chunk_size": (100, 500), "n_members": (5, 10), "grace_period": (100, 200)},),
+        ),
+        "ERM": Strategy(
+            "Logistic regression on a sample of all rows: empirical risk minimisation.",
+            _of("InvariantLogisticClassifier"),
+            ({"l2": (0.1, 1.0, 10.0)},),
+        ),
+        "IRM": Strategy(
+            "Logistic regression of which the same log-odds fit every environment: invariant risk minimisation.",
+            _of("InvariantLogisticClassifier", penalty="irm"),
+            (_STRENGTHS,),
+        ),
+        "V-REx": Strategy(
+            "Logistic regression with equal risks in all environments: risk extrapolation.",
+            _of("InvariantLogisticClassifier", penalty="vrex"),
+            (_STRENGTHS,),
+        ),
+        "GroupDRO": Strategy(
+            "Logistic regression that weighs the worst environment most: group distributionally robust optimisation.",
+            _of("InvariantLogisticClassifier", penalty="group-dro"),
+            ({"group_step": (0.01, 0.1, 1.0)},),
         ),
         "last_class": Strategy("Baseline: repeats the last labels.", _of("LastLabelsClassifier"), ({},)),
         "no_features": Strategy(

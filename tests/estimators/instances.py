@@ -16,7 +16,6 @@ from estimators import (
     GDumbClassifier,
     HoeffdingAdaptiveTreeClassifier,
     HoeffdingTreeClassifier,
-    InvariantLogisticClassifier,
     MultiLabelHoeffdingTreeClassifier,
     OCDMMemory,
     OnlineCoordinateBoosting,
@@ -40,7 +39,6 @@ from estimators.checks._check_data import fresh
 from estimators.detectors import DETECTORS, make_detector
 
 _OTHERS = {
-    "invariant regression": InvariantLogisticClassifier(),
     "logistic regression": OnlineLogisticRegression(0.1),
     "boosted models": OnlineCoordinateBoosting(OnlineLogisticRegression(0.1), 3),
     "Hoeffding tree": HoeffdingTreeClassifier(),
@@ -60,7 +58,9 @@ _OTHERS = {
     "River": RiverClassifier(RiverGaussianNB()),
 }
 # what strategies would compute for a minute otherwise
-_FEWER = MappingProxyType({"AESAKNNS": {"n_members": 2, "max_window": 200}})
+_FEWER = MappingProxyType(
+    {"AESAKNNS": {"n_members": 2, "max_window": 200}} | {key: {"max_iter": 20} for key in ("IRM", "V-REx", "GroupDRO")}
+)
 _BATCHES = {
     "PRAGMA forest": PragmaForestClassifier(5, n_bags=0),
     "PRAGMA tree": PragmaTreeClassifier(),

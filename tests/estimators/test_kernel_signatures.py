@@ -119,8 +119,8 @@ def test_keys_come_from_the_greatest_to_the_least_and_equal_ones_stay_in_order(k
     assert np.array_equal(ordered(np.array(keys, float)), expected)
 
 
-# it fits trees of scikit-learn, for seconds
-COSTLY = ("ContextWindow",)
+# they fit trees of scikit-learn, or take hundreds of steps, for seconds
+COSTLY = ("ContextWindow", "IRM", "GroupDRO")
 
 
 def layouts_of(X):

@@ -52,7 +52,8 @@ onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not inst
 CONVERTED = (
     *("NN", "NN_TL", "NN_TLH", "NN_TLH_sampling", "NN_TLH_fifo", "NN_TLH_memories", "NN_TLH_mini_memories"),
     *("EWC", "LwF", "GDumb", "PRS", "OCDM", "DERpp", "A-GEM", "BR_LR", "StreamRidge", "Stack"),
-    *("invariant regression", "logistic regression", "prevalence threshold", "binary relevance in threads", "pipeline"),
+    *("ERM", "IRM", "V-REx", "GroupDRO"),
+    *("logistic regression", "prevalence threshold", "binary relevance in threads", "pipeline"),
 )
 SCALED = [("scale", StandardScaler()), ("learn", OnlineNeuralClassifier(8, random_state=0))]
 RIDGE, NETWORK = StreamRidgeClassifier(random_state=0), OnlineNeuralClassifier(random_state=0)

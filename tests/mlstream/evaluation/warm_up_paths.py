@@ -13,7 +13,6 @@ from estimators import (
     AdaptiveRandomForestClassifier,
     BinaryRelevance,
     HoeffdingAdaptiveTreeClassifier,
-    InvariantLogisticClassifier,
     MultiLabelHoeffdingTreeClassifier,
     OnlineCoordinateBoosting,
     OnlineLogisticRegression,
@@ -44,7 +43,6 @@ OTHERS = {
         [("network", make_strategy("NN_TL")), ("mean", make_strategy("mean"))], patience=50, random_state=0
     ),
     "boosted models": OnlineCoordinateBoosting(OnlineLogisticRegression()),
-    "invariant": InvariantLogisticClassifier(),
 }
 
 

@@ -269,6 +269,8 @@ SYNTHESISE = (
             ("hyperplane", "divided by hyperplanes"),
             ("tree", "drawn as random trees"),
             ("rbf", "drawn as clusters of features"),
+            ("categorical", "with labels by categories and pairs of them"),
+            ("interactions", "with labels by pairs of features alone (XOR)"),
         )
     ),
     GeneratorCommand(

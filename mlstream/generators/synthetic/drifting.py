@@ -21,7 +21,7 @@ from mlstream.generators.schedule.gradual_boundaries import require_window
 from mlstream.generators.schedule.orders import resolve_order
 from mlstream.generators.schedule.partition import Partition, make_partition
 from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan
-from mlstream.generators.synthetic.concept_functions import ConceptFunctions, Floats, Kind
+from mlstream.generators.synthetic.concept_functions import ConceptFunctions, Floats, Kind, count_columns
 from mlstream.generators.synthetic.concepts import (
     N_SAMPLE_ROWS,
     Concept,
@@ -66,9 +66,11 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
 
     Parameters
     ----------
-    kind : {"hyperplane", "tree", "rbf"}
+    kind : {"hyperplane", "tree", "rbf", "categorical", "interactions"}
         What labels depend on: one hyperplane per label through uniform features; the leaves of a random tree over
-        uniform features; the regions around the centres from which Gaussian clusters of features come.
+        uniform features; the regions around the centres from which Gaussian clusters of features come; categories, and
+        pairs of them, of about half of the features, which have 2 to 20 categories; pairs of uniform features, by
+        whether just one of the two is above 1/2 (XOR), so that no feature tells anything by itself.
     seed : int
         Source of everything random.
     n_rows : int
@@ -76,7 +78,8 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
     n_concepts : int
         Number of concepts.
     n_features : int
-        Number of features.
+        Number of features, at least 2 where labels depend on pairs. A feature of categories becomes one 0/1 column per
+        category, named such as ``x0=3``.
     n_labels : int
         Number of labels.
     cardinality : float
@@ -123,11 +126,18 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
     -----
     The score of label j is ``sqrt(1 - noise) s_j(x) + sqrt(noise) e_j``: s_j has mean 0 and variance 1 over the inputs
     of concept 0, e_j is a Gaussian disturbance, correlated between labels. The label is there if the score is above a
-    threshold, which a sample of 65,536 rows gives. Labels fewer than features (hyperplane) or than 31 (tree: 32 leaves;
-    rbf: 32 centres) have s_j with the correlation that was asked for, at concept 0 or at full magnitude; with more
-    labels, it is that on average. Cardinality and imbalance hold in every concept unless its P(X) has drifted: then
-    labels keep their probability given the features. A drift in P(X) makes uniform features powers of uniform ones, and
-    moves clusters, but not the regions that labels depend on.
+    threshold, which a sample of 65,536 rows gives. Labels fewer than features (hyperplane), than pairs of
+    features (interactions) or than 31 (tree: 32 leaves; rbf: 32 centres; categorical: more parts than that) have s_j
+    with the correlation that was asked for, at concept 0 or at full magnitude; with more labels, it is that on average.
+    Cardinality and imbalance hold in every concept unless its P(X) has drifted: then labels keep their probability
+    given the features. A drift in P(X) makes uniform features powers of uniform ones, moves clusters, but not the
+    regions that labels depend on, and changes the frequencies of categories.
+
+    Interactions are weighted sums of as many disjoint pairs as there are, of 1 if the two features are on different
+    sides of 1/2, else -1. A drift in P(X) moves these features towards or away from 1/2, so that labels depend on no
+    single feature there, either. Categories are drawn independently. A quarter of as many pairs of them as there are
+    features, rounded up, have effects: on average, 35 % of the variance of a pair's score are due to each of its two
+    features alone, 30 % to both together.
 
     References
     ----------
@@ -144,7 +154,7 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
     """
     pattern = pattern or ("gradual" if window else "abrupt")
     given = dict(locals())
-    _require_size(n_rows=n_rows, n_concepts=n_concepts, n_features=n_features, n_labels=n_labels)
+    _require_size(kind, n_rows=n_rows, n_concepts=n_concepts, n_features=n_features, n_labels=n_labels)
     params = ConceptParams(n_labels, cardinality, imbalance, dependence, noise, drift_in, magnitude)
     visits = VisitPlan(tuple(learning_fractions), evaluation_fraction, order, False, window, shape, seed)
     require_choice(pattern, "pattern", PATTERNS)
@@ -179,10 +189,10 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
     return Stream(parts, card.model_copy(update={"drifts": drifts}))
 
 
-def _require_size(**sizes: int) -> None:
+def _require_size(kind: Kind, **sizes: int) -> None:
     for name, size in sizes.items():
         require_count(size, name)
-    sample_bytes = N_SAMPLE_ROWS * (8 * sizes["n_features"] + sizes["n_labels"])
+    sample_bytes = N_SAMPLE_ROWS * (8 * count_columns(kind, sizes["n_features"]) + sizes["n_labels"])
     row_bytes = sizes["n_labels"] + INDEX_BYTES
     require_memory(sizes["n_rows"] * sizes["n_concepts"] * row_bytes + sample_bytes, _WHAT)
 
@@ -190,21 +200,20 @@ def _require_size(**sizes: int) -> None:
 def _draw_table(
     functions: ConceptFunctions, concepts: list[Concept], n_rows: int, noise: float, seed: int, name: str
 ) -> Dataset:
-    n_features, n_labels = functions.place.shape[-1], len(concepts[0].thresholds)
-    X = empty_table((len(concepts) * n_rows, n_features), np.float64, _WHAT)
+    features, n_labels = functions.feature_names, len(concepts[0].thresholds)
+    X = empty_table((len(concepts) * n_rows, len(features)), np.float64, _WHAT)
     Y = np.empty((len(concepts) * n_rows, n_labels), dtype=np.uint8)
 
     def draw(number: int) -> None:
         concept, rng = concepts[number], generator_for(Purpose.SAMPLING, seed, number)
         # In pieces that stay in the cache, and that are too small for BLAS to spread over threads.
         own = slice(number * n_rows, (number + 1) * n_rows)
-        features, labels = X[own], Y[own]
-        for rows in slices(n_rows, _PIECE, features):
+        inputs, labels = X[own], Y[own]
+        for rows in slices(n_rows, _PIECE, inputs):
             n_drawn = rows.stop - rows.start
-            features[rows], labels[rows] = draw_rows(functions, (concept, concept), 0.0, noise, n_drawn, rng)
+            inputs[rows], labels[rows] = draw_rows(functions, (concept, concept), 0.0, noise, n_drawn, rng)
 
     for_each(draw, range(len(concepts)))
-    features = tuple(f"x{column}" for column in range(n_features))
     return Dataset(X, Y, features, tuple(f"y{column}" for column in range(n_labels)), name, source="synthetic")
 
 

@@ -14,6 +14,7 @@ from mlstream.generators._checks import require_count, require_seed, require_sha
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles
+from mlstream.generators.synthetic.one_hot import one_hot, one_hot_names
 from mlstream.streams.stream import Dataset, Indicator, Stream
 
 Floats = npt.NDArray[np.float64]
@@ -186,8 +187,7 @@ def _encode(
     places = [*range(n_invariant), *range(len(sizes) - n_invariant)]
     names = [f"{kind}-{place}" for kind, place in zip(kinds, places, strict=True)]
     if encoding == "one-hot":
-        X = np.hstack([np.eye(size)[column] for column, size in zip(codes.T, sizes, strict=True)])
-        return X, tuple(f"{name}={value}" for name, size in zip(names, sizes, strict=True) for value in range(size))
+        return one_hot(codes, sizes), one_hot_names(names, sizes)
     X = codes.astype(np.float64)
     if encoding == "numeric":
         X += 0.25 * generator_for(Purpose.ENVIRONMENTS, seed, 2).normal(size=X.shape)

@@ -77,7 +77,7 @@ def test_a_command_that_cannot_be_parsed_is_one_line_with_status_2(capsys, monke
             (
                 ("synthesise", "environments", "--window", "9"),
                 "No such option: --window, "
-                "which is an option of `monolab`, `bilab`, `rand`, `hyperplane`, `tree`, `rbf`.",
+                "which is an option of `monolab`, `bilab`, `rand`, `hyperplane`, `tree`, `rbf` and others.",
             ),
             (("synthesise", "stand-in", "--strategies", "NN"), "--strategies, which is an option of `run`."),
             (("generate", "yeast", "--strategies", "NN"), "--strategies, which is an option of `run`."),

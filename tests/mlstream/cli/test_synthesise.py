@@ -29,7 +29,9 @@ def test_drifts_are_asked_for_by_name(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["monolab", "bilab", "rand", "hyperplane", "tree", "rbf"])
+@pytest.mark.parametrize(
+    "kind", ["monolab", "bilab", "rand", "hyperplane", "tree", "rbf", "categorical", "interactions"]
+)
 def test_a_window_blends_the_tasks_of_every_kind_that_visits_tasks(kind, tmp_path):
     stream = make("synthesise", kind, "--window", 10, "--rows", 60, output=tmp_path / "s.npz")
     assert stream.card.scenario.boundary == "gradual"

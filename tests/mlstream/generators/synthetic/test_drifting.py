@@ -1,16 +1,18 @@
 """Drifting concepts have the labels that their params ask for, and drift where their card says, nowhere else."""
 
-from itertools import product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import roc_auc_score
 
 from mlstream.generators import drifting_stream
+from mlstream.generators.synthetic.concept_functions import KINDS
 from mlstream.publishing.folder import regenerate
 from tests.loops import check_all
 
-KINDS = ("hyperplane", "tree", "rbf")
 PURE = {"learning_fractions": (0.25, 0.25), "evaluation_fraction": 0.5}
 
 
@@ -21,7 +23,7 @@ def learnt(stream):
 def input_change(a, b):
     """Least p-value of any feature, times the number of features."""
     X, Z = a[0], b[0]
-    return X.shape[1] * min(stats.ks_2samp(x, z).pvalue for x, z in zip(X.T, Z.T, strict=True))
+    return X.shape[1] * min(stats.ks_2samp(x, z, method="asymp").pvalue for x, z in zip(X.T, Z.T, strict=True))
 
 
 def correlation_change(a, b):
@@ -31,14 +33,34 @@ def correlation_change(a, b):
 
 
 def conditional_change(a, b):
-    """Greatest difference, in standard errors, of the share of a label among rows on one side of a feature's middle."""
+    """Greatest difference, in standard errors, of the share of a label among rows alike in a feature or two."""
     greatest = 0.0
-    for feature in range(a[0].shape[1]):
-        sides = [[part[1][(part[0][:, feature] > 0.5) == side] for part in (a, b)] for side in (False, True)]
-        for one, two in sides:
+    for here, there in zip(sides(a[0]), sides(b[0]), strict=True):
+        one, two = a[1][here], b[1][there]
+        if min(len(one), len(two)) >= 200:
             error = np.sqrt(one.var(axis=0) / len(one) + two.var(axis=0) / len(two))
             greatest = max(greatest, float((np.abs(one.mean(axis=0) - two.mean(axis=0)) / error).max()))
     return greatest
+
+
+def sides(X):
+    """Rows on either side of a feature's middle, and rows that have two features on the same side or not."""
+    above = (X > 0.5).T
+    for side in (*above, *(one ^ two for one, two in combinations(above, 2))):
+        yield from (side, ~side)
+
+
+def with_pairs(X):
+    """The columns and the products of any two of them, when the middle is 0."""
+    centred = X - 0.5
+    return np.column_stack([centred, *(one * two for one, two in combinations(np.sign(centred.T), 2))])
+
+
+def linear_score(inputs, stream):
+    """Mean area under the ROC curve of a linear model of what is made of the features."""
+    learnt, held_out = stream.experiences[0], stream.evaluation_sets[0]
+    model = LinearRegression().fit(inputs(learnt.X), learnt.Y)
+    return roc_auc_score(held_out.Y, model.predict(inputs(held_out.X)))
 
 
 @pytest.mark.slow
@@ -144,6 +166,42 @@ def test_rows_on_their_way_keep_the_cardinality(kind):
     assert Y[drift.start : drift.stop].sum(axis=1).mean() == pytest.approx(2, rel=0.12)
 
 
+ONE_CONCEPT = {"n_rows": 12000, "n_concepts": 1, "learning_fractions": (0.7,)}
+
+
+def test_no_feature_of_interactions_tells_anything_by_itself_but_pairs_do():
+    stream = drifting_stream("interactions", seed=3, **ONE_CONCEPT)
+    X, Y = learnt(stream)
+    for feature in X.T:
+        # Thresholds anywhere: the first split of a tree gains nothing.
+        for low, high in pairwise(np.linspace(0, 1, 5)):
+            part = Y[(feature >= low) & (feature < high)]
+            assert part.mean(axis=0) == pytest.approx(Y.mean(axis=0), abs=5 * 0.5 / np.sqrt(len(part)))
+    assert linear_score(lambda X: X, stream) == pytest.approx(0.5, abs=0.03)
+    assert linear_score(with_pairs, stream) > 0.9
+
+
+def test_a_linear_model_of_categories_is_good_and_pairs_of_categories_are_better():
+    stream = drifting_stream("categorical", n_features=4, noise=0.05, seed=1, **ONE_CONCEPT)
+    alone = linear_score(lambda X: X, stream)
+    assert 0.8 < alone < 0.96
+    assert linear_score(with_pairs, stream) > alone + 0.02
+
+
+def test_features_of_categories_are_columns_with_one_1_per_feature():
+    stream = drifting_stream("categorical", n_rows=300)
+    columns = {}
+    for place, name in enumerate(stream.card.feature_names):
+        feature, value = name.split("=")
+        columns.setdefault(feature, []).append(place)
+        assert int(value) == len(columns[feature]) - 1
+    sizes = sorted(map(len, columns.values()))
+    assert (len(sizes), sizes[0], sizes[-1]) == (10, 2, 20)
+    for part in stream:
+        assert np.isin(part.X, (0, 1)).all()
+        assert all((part.X[:, places].sum(axis=1) == 1).all() for places in columns.values())
+
+
 def test_a_window_alone_makes_drifts_gradual():
     alone, named = (drifting_stream(n_rows=90, window=20, **given) for given in ({}, {"pattern": "gradual"}))
     assert alone.card == named.card
@@ -184,7 +242,11 @@ def test_errors_name_rule_and_value():
 
     check_all(
         [
-            ({"kind": "forest"}, "kind must be one of 'hyperplane', 'tree', 'rbf'. Got 'forest'"),
+            ({"kind": "forest"}, "kind must be one of 'hyperplane', .*'interactions'. Got 'forest'"),
+            *(
+                ({"kind": kind, "n_features": 1}, f"n_features of kind '{kind}', .* at least 2. Got 1")
+                for kind in ("categorical", "interactions")
+            ),
             ({"n_rows": 0}, "n_rows must be a whole number, at least 1. Got 0"),
             ({"n_features": 0}, "n_features must be a whole number"),
             ({"n_concepts": 0}, "n_concepts must be a whole number"),

@@ -8,8 +8,6 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rich.table import Table
-
 from metrics.named import NAMED_METRICS
 from mlstream._support.toml import read_toml_text
 from mlstream.campaign.campaign import CampaignProgress, run_campaign
@@ -17,7 +15,7 @@ from mlstream.campaign.config import CampaignConfig, DetectionConfig, load_confi
 from mlstream.campaign.cpu_times import LEARNERS, RunCpu, add_up, read_ledger, sum_run
 from mlstream.campaign.detection import run_detections
 from mlstream.cli.arguments import require_folder
-from mlstream.cli.console import print_line, show_lines, wide_console
+from mlstream.cli.console import print_line, show_lines
 from mlstream.cli.errors import InterruptionError
 from mlstream.cli.options import OPTIONS
 from mlstream.cli.progress import campaign_progress, detection_progress
@@ -249,11 +247,11 @@ def _errors_in(path: Path) -> Iterator[None]:
 def show_results(results: Sequence[RunResult]) -> None:
     """Print the scores of each run; where runs are repeated, their means; and why a run has no ACC."""
     columns = _columns(results)
-    table = Table("stream", "strategy", "parameters", "seed", "status", *columns, "seconds", box=None)
+    rows = []
     for result in results:
         run = (result.stream, result.strategy, result.tuning, str(result.seed), result.status)
-        table.add_row(*run, *(plain_score(result.scores.get(column)) for column in columns), f"{_seconds(result):.2f}")
-    wide_console().print(table)
+        rows.append((*run, *(plain_score(result.scores.get(name)) for name in columns), f"{_seconds(result):.2f}"))
+    show_lines(("stream", "strategy", "parameters", "seed", "status", *columns, "seconds"), rows)
     _show_means(results, columns)
     if rule := decisions_text(results):
         print_line(rule)
@@ -263,10 +261,15 @@ def show_results(results: Sequence[RunResult]) -> None:
             print_line(f"ACC of {result.strategy} on {result.stream}, seed {result.seed}: not defined. {why}")
 
 
+# Scores under further rules of decisions that are shown.
+_RULED = ("ba_macro[", "acc[")
+
+
 def _columns(results: Sequence[RunResult]) -> list[str]:
     special = [name for name in ("pw_js", "nce_worst") if any(name in result.scores for result in results)]
     named = [name for name in NAMED_METRICS if any(name in result.scores for result in results)]
-    return ["ba_macro", "acc", "bwt", "fwt", *special, *FRUGALITIES, *named]
+    ruled = dict.fromkeys(name for result in results for name in result.scores if name.startswith(_RULED))
+    return ["ba_macro", "acc", "bwt", "fwt", *ruled, *special, *FRUGALITIES, *named]
 
 
 def _show_means(results: Sequence[RunResult], columns: Sequence[str]) -> None:
@@ -291,15 +294,16 @@ def show_times(ended: Sequence[CampaignProgress], ledger: CpuLedger, wall_time_s
     """
     runs = [(event, event.cpu) for event in ended if event.cpu is not None]
     print_line("\nCPU seconds of learners' calls + what the campaign adds within the run:")
-    wide_console().print(_run_table(runs))
+    _show_run_times(runs)
     spent = sum_parts(ended, ledger)
     own, whole = spent.pop(LEARNERS, 0.0), sum(spent.values())
     print_line(f"\nCPU time: {own + whole:.1f} s in {wall_time_s:.1f} s. Learners' calls took {own:.1f} s.")
-    table = Table("the campaign adds", "s", "of learners' calls", "what", box=None)
-    for name, seconds in sorted(spent.items(), key=lambda part: -part[1]):
-        table.add_row(name, f"{seconds:.2f}", _share(seconds, own), _MEANINGS[name])
-    table.add_row("together", f"{whole:.2f}", _share(whole, own), "")
-    wide_console().print(table)
+    rows = [
+        (name, f"{seconds:.2f}", _share(seconds, own), _MEANINGS[name])
+        for name, seconds in sorted(spent.items(), key=lambda part: -part[1])
+    ]
+    whole_row = ("together", f"{whole:.2f}", _share(whole, own), "")
+    show_lines(("the campaign adds", "s", "of learners' calls", "what"), [*rows, whole_row])
     n_kept = sum(event.state == "kept" for event in ended)
     if n_kept:
         print_line(f"{n_kept} of {len(ended)} runs were recorded earlier, and are not counted.")
@@ -310,8 +314,8 @@ def sum_parts(ended: Sequence[CampaignProgress], ledger: CpuLedger) -> dict[str,
     return add_up((event.cpu for event in ended if event.cpu is not None), read_ledger(ledger))
 
 
-def _run_table(runs: Sequence[tuple[CampaignProgress, RunCpu]]) -> Table:
-    """Return a table of strategies and streams; runs that repeat one are added up."""
+def _show_run_times(runs: Sequence[tuple[CampaignProgress, RunCpu]]) -> None:
+    """Print a table of strategies and streams; runs that repeat one are added up."""
     cells: dict[tuple[str, str], tuple[float, float]] = {}
     for event, cpu in runs:
         own, added = sum_run(cpu)
@@ -319,11 +323,11 @@ def _run_table(runs: Sequence[tuple[CampaignProgress, RunCpu]]) -> Table:
             before = cells.get(place, (0.0, 0.0))
             cells[place] = before[0] + own, before[1] + added
     streams, strategies = (sorted({place[axis] for place in cells if place[axis]}) for axis in (1, 0))
-    table = Table("strategy", *streams, "all", box=None)
+    rows = []
     for strategy in (*strategies, ""):
         row = [cells.get((strategy, stream)) for stream in (*streams, "")]
-        table.add_row(strategy or "all", *("" if cell is None else f"{cell[0]:.1f}+{cell[1]:.1f}" for cell in row))
-    return table
+        rows.append((strategy or "all", *("" if cell is None else f"{cell[0]:.1f}+{cell[1]:.1f}" for cell in row)))
+    show_lines(("strategy", *streams, "all"), rows)
 
 
 def _share(seconds: float, own: float) -> str:
@@ -334,9 +338,9 @@ def _share(seconds: float, own: float) -> str:
 def show_detections(detections: Sequence[Detection]) -> None:
     """Print what each detector found: drifts, alarms, and the scores of the alarms."""
     heads = ("stream", "learner", "detector", "seed", "status", "drifts", "alarms")
-    table = Table(*heads, *_SHOWN.values(), box=None)
+    rows = []
     for one in detections:
         counts = str(one.seed), one.status, str(len(one.drifts)), str(len(one.alarms))
         scores = ("-" if (value := one.scores.get(name)) is None else f"{value:.3f}" for name in _SHOWN)
-        table.add_row(one.stream, one.learner, one.detector, *counts, *scores)
-    wide_console().print(table)
+        rows.append((one.stream, one.learner, one.detector, *counts, *scores))
+    show_lines((*heads, *_SHOWN.values()), rows)

@@ -282,7 +282,7 @@ def make_table(*columns: str) -> Table:
     """Return a table without rows and lines."""
     from rich.table import Table
 
-    return Table(*columns, box=None)
+    return Table(*map(_plain, columns), box=None)
 
 
 def wide_console() -> Console:

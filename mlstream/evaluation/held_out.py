@@ -173,7 +173,7 @@ class HeldOutScorer:
             known: list[list[LabelCounts]] = []
             mask = self._counted.held_out(step, held_out.task_id)
             rows.append(self._scorer.score(_count_each(held_out, predicted, mask, known)))
-            counts.append(add_counts_of_rules(known, len(self._accuracies), self._stream.n_labels))
+            counts.append(add_counts(known, len(self._accuracies), self._stream.n_labels))
         found = {name: np.array([row[name] for row in rows]) for name in self._scorer.names}
         pools = self._counted.pools(step)
         for name, of_rule in zip(self._accuracies, zip(*counts, strict=True), strict=True):
@@ -248,15 +248,11 @@ def count_known_by_rule(Y: Indicator, predictions: Predictions) -> list[LabelCou
     return [count_known(Y, decided) for decided in (predictions.decided, *predictions.also)]
 
 
-def add_counts_of_rules(parts: Sequence[Sequence[LabelCounts]], n_rules: int, n_labels: int) -> list[LabelCounts]:
-    """Return the sum of counts of the same labels, rule by rule."""
-    return [add_counts((part[rule] for part in parts), n_labels) for rule in range(n_rules)]
-
-
-def add_counts(counts: Iterable[LabelCounts], n_labels: int) -> LabelCounts:
-    """Return the sum of counts of the same labels; of no counts, zeros."""
+def add_counts(parts: Iterable[Sequence[LabelCounts]], n_rules: int, n_labels: int) -> list[LabelCounts]:
+    """Return the sum of counts of the same labels, rule by rule; of no counts, zeros."""
     nothing = np.zeros(n_labels, dtype=np.int64)
-    return reduce(add, counts, LabelCounts(nothing, nothing, nothing, nothing))
+    start = [LabelCounts(nothing, nothing, nothing, nothing)] * n_rules
+    return reduce(lambda total, part: list(map(add, total, part)), parts, start)
 
 
 def pooled_ba_macro(counts: LabelCounts, pools: Mask, signatures: Mask, one_class: OneClass) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 
 from metrics import stack_counts
 from mlstream.evaluation.held_out import (
-    add_counts_of_rules,
+    add_counts,
     count_known_by_rule,
     pooled_ba_macro,
     predict_held_out,
@@ -87,8 +87,8 @@ class _Models:
         for held_out, needed in zip(self._stream.evaluation_sets, is_needed, strict=True):
             heads = labels_at_prediction(self._stream, np.array([held_out.task_id]))
             predicted = predict_held_out(learner, held_out, heads) if needed else ()
-            known = [count_known_by_rule(held_out.Y[rows], predictions) for rows, predictions in predicted]
-            counts.append(add_counts_of_rules(known, n_rules, self._stream.n_labels))
+            known = (count_known_by_rule(held_out.Y[rows], predictions) for rows, predictions in predicted)
+            counts.append(add_counts(known, n_rules, self._stream.n_labels))
         options = (pools, self._signatures, self._one_class)
         return np.stack([pooled_ba_macro(stack_counts(of_rule), *options) for of_rule in zip(*counts, strict=True)])
 

@@ -152,24 +152,25 @@ def _require_processes(value: object, name: str) -> None:
         raise ValueError(f"{name} must be a number of processes, or -1 for as many as cores. Got {value!r} instead.")
 
 
-def _require_metrics(value: Any, name: str) -> None:
+def _require_names(value: Any, name: str) -> None:
     if isinstance(value, str) or not all(isinstance(one, str) for one in value):
         raise ValueError(f"{name} must be a list of names. Got {value!r} instead.")
     if len(set(value)) < len(value):
         raise ValueError(f"{name} must hold each name once. Got {list(value)!r} instead.")
+
+
+def _require_metrics(value: Sequence[str], name: str) -> None:
+    _require_names(value, name)
     if value:
         from metrics.named import find_metrics
 
         find_metrics(value, name)
 
 
-def _require_rules(value: Any, name: str) -> None:
-    if isinstance(value, str):
-        raise ValueError(f"{name} must be a list of names. Got {value!r} instead.")  # noqa: TRY004
+def _require_rules(value: Sequence[str], name: str) -> None:
+    _require_names(value, name)
     for rule in value:
         _require_choice(get_args(Decision), rule, f"each of {name}")
-    if len(set(value)) < len(value):
-        raise ValueError(f"{name} must hold each name once. Got {list(value)!r} instead.")
 
 
 def _require_address(value: object, name: str) -> None:

@@ -43,13 +43,20 @@ Needed = list[float]
 
 def final_table(groups: Sequence[Group]) -> Table:
     """Build the table of the scores of one stream that are not in `along_table`."""
-    return score_table(groups, [name for name in score_names(groups) if name not in (*ALONG_STREAM, _REPEATING)])
+    return score_table(
+        groups, [name for name in score_names(groups) if _plain(name) not in (*ALONG_STREAM, _REPEATING)]
+    )
 
 
 def along_table(groups: Sequence[Group]) -> Table | None:
     """Build the table of the scores along one stream; None where no run has them, as runs of earlier versions."""
-    names = [name for name in ALONG_STREAM if name in score_names(groups)]
+    names = [name for plain in ALONG_STREAM for name in score_names(groups) if _plain(name) == plain]
     return score_table(groups, names) if names else None
+
+
+def _plain(name: str) -> str:
+    """Return the name of a score without a rule of decisions."""
+    return name.partition("[")[0]
 
 
 def repeating_note(groups: Sequence[Group]) -> str:

@@ -217,9 +217,14 @@ def _scores(runs: Sequence[RunResult]) -> str:
 
 
 def decisions_text(runs: Sequence[RunResult]) -> str:
-    """Describe the rule by which labels were decided; nothing if every learner decided them itself."""
+    """Describe the rules by which labels were decided; nothing if every learner decided them itself."""
     decided = by_value(runs, lambda run: str(run.settings.get("decision", "own")), lambda run: run.strategy)
-    return "" if set(decided) <= {"own"} else _each(decided, _DECISIONS.__getitem__, "for")
+    stated = (run.settings.get("also_decide") for run in runs)
+    further = dict.fromkeys(str(rule) for rules in stated if isinstance(rules, list) for rule in rules)
+    if set(decided) <= {"own"} and not further:
+        return ""
+    also = (f"In scores of the rule {rule}, {_within_sentence(_DECISIONS[rule])}." for rule in further)
+    return " ".join([_each(decided, _DECISIONS.__getitem__, "for"), *also])
 
 
 def same_scores_note(groups: Iterable[Group]) -> str:

@@ -132,3 +132,11 @@ def test_scores_under_one_rule_are_shown_with_the_rule(capsys):
     assert "decided" not in capsys.readouterr().out
     show_results([make_run("a", settings=make_run().settings | {"decision": "half"})])
     assert "Labels were decided at a probability of one half." in capsys.readouterr().out
+
+
+def test_names_in_brackets_are_shown_as_they_are(capsys):
+    run = make_run("a[bold]")
+    show_results([run.model_copy(update={"scores": run.scores | {"acc[half]": 0.123}})])
+    shown = capsys.readouterr().out
+    assert "a[bold]" in shown
+    assert "acc[half]" in shown

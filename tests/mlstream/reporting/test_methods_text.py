@@ -153,6 +153,8 @@ def test_scores_are_defined_with_the_rule_of_decisions_unless_all_are_the_learne
     own, common = make_run(), make_run("NN_TL", settings={"decision": "prevalence"})
     assert "decided" not in methods_of(own)["Scores"]
     assert "Labels were decided where their probability is at least their prevalence" in methods_of(common)["Scores"]
+    further = methods_of(make_run("NN", settings={"also_decide": ["half"]}))["Scores"]
+    assert "itself. In scores of the rule half, labels were decided at a probability of one half." in further
     mixed = methods_of(own, common)["Scores"]
     assert "Labels were decided by each learner itself for NN." in mixed
     assert mixed.count("Labels were decided") == 2

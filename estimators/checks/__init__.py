@@ -293,7 +293,7 @@ def check_predict_then_fit_is_the_loop(estimator: StreamClassifier) -> None:
 
 
 def check_no_row_sees_its_labels(estimator: StreamClassifier) -> None:
-    """Check that ``predict_then_fit`` predicts a row before it learns it: other labels from a row on do not change it."""
+    """Check that ``predict_then_fit`` predicts a row before it learns it, whatever labels it and later rows have."""
     A, B, _ = stream().parts(20, 40)
     truth = learn(fresh(estimator), A).predict_then_fit(B.X, B.Y)
     for row in (0, 13, 39):

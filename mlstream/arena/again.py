@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from mlstream.arena.records import LearnerRecord, make_record
-from mlstream.arena.running import SEED, Contestant
+from mlstream.arena.running import SEED, Contestant, options_for
 from mlstream.arena.suite import Suite
 from mlstream.campaign.campaign import CampaignProgress, run_campaign
 from mlstream.records.frugality import is_frugality
@@ -39,7 +39,9 @@ def run_again(
     """Run a learner on streams in a folder that is not kept."""
     with tempfile.TemporaryDirectory(prefix="mlstream-arena-") as folder:
         learners = {contestant.name: contestant.estimator}
-        runs = run_campaign(learners, streams, [SEED], folder, progress=progress, **suite.settings)
+        runs = run_campaign(
+            learners, streams, [SEED], folder, progress=progress, **options_for(contestant.estimator, suite)
+        )
     return make_record(contestant.name, contestant.source_sha256, runs, suite)
 
 

@@ -252,12 +252,12 @@ def _require_sound(run: RunResult, origin: Origin, suite: Suite, bundle: str | o
         "stream_sha256": (run.stream_sha256, None if entry is None else entry.data_sha256),
         "strategy": (run.strategy, origin.learner),
         "seed": (run.seed, SEED),
-        "settings": (run.settings, Settings(**suite.settings).as_json()),
+        "settings": (run.settings | {"also_decide": list(suite.rules)}, Settings(**suite.settings).as_json()),
     }
     if run.status != "failed":
         facts |= {
             f"score {name}": (_round(run.scores.get(name)), _round(value))
-            for name, value in _follow_from_matrices(run).items()
+            for name, value in _follow_from_matrices(run, suite).items()
         }
     for name, (got, wanted) in facts.items():
         if got != wanted:
@@ -269,12 +269,15 @@ def _require_sound(run: RunResult, origin: Origin, suite: Suite, bundle: str | o
         raise ValueError(f"{bundle}, {run.stream}: {error}") from None
 
 
-def _follow_from_matrices(run: RunResult) -> dict[str, Score]:
+def _follow_from_matrices(run: RunResult, suite: Suite) -> dict[str, Score]:
     """Return the scores that follow from the matrices R of a run, by each rule of decisions, and from its energy."""
     matrices = {name: np.array(R, dtype=np.float64) for name, R in run.R.items()}
     order = np.array([[task in tasks for task in range(len(run.task_names))] for tasks in run.order])
     found = ScoreRecord()
-    for ending in Settings(also_decide=_rules(run)).endings:
+    for ending in ["", *(f"[{rule}]" for rule in suite.rules)]:
+        if f"ba_macro{ending}" not in matrices:
+            # It estimates no probabilities.
+            continue
         part, R = ScoreRecord(is_complete=run.status == "done"), decided_by(ending, matrices)
         add_continual(part, R["ba_macro"], order)
         add_hierarchy(part, R, order)

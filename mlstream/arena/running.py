@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import ConfigDict
 
@@ -19,6 +19,8 @@ from mlstream.arena.records import LearnerRecord, make_record
 from mlstream.arena.suite import NEWEST_SUITE, Scope, StreamEntry, Suite, load_suite
 from mlstream.campaign.campaign import CampaignProgress, run_campaign
 from mlstream.campaign.config import make_own
+from mlstream.evaluation.decisions import require_probabilities
+from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.wrapping import wrap
 from mlstream.records.paths import file_name
 from mlstream.records.run_record import has_runs, load_runs
@@ -176,9 +178,18 @@ def run(  # noqa: PLR0913 - what is run, and how
         n_jobs=n_jobs,
         dask=dask,
         progress=progress,
-        **content.settings,
+        **options_for(contestant.estimator, content),
     )
     return ArenaRun(read_folder(folder), folder, missing)
+
+
+def options_for(estimator: object, suite: Suite) -> dict[str, Any]:
+    """Return the options of a run: a learner that estimates no probabilities is scored by its own decisions alone."""
+    try:
+        require_probabilities(estimator, Settings(**suite.settings))
+    except TypeError:
+        return suite.settings | {"also_decide": ()}
+    return suite.settings
 
 
 def choose_entries(suite: Suite, scope: Scope, boards: Sequence[str] = ()) -> list[StreamEntry]:

@@ -35,17 +35,19 @@ class Agreement(NamedTuple):
 
 def rank_tables(suite: Suite, board: str) -> tuple[tuple[str, ...], list[Floats]]:
     """Return the streams of a board, and by each heading score the ranks of the same learners on each stream."""
-    found = [arena.rank_learners(arena.load_records(), suite, board, one) for one in suite.heading_scores(board)]
-    ranked = [one for one in found if one is not None]
-    names = sorted(set.intersection(*(set(one.learners) for one in ranked)))
-    columns = [[one.learners.index(name) for name in names] for one in ranked]
+    found = [arena.rank_learners(arena.load_records(), suite, board, score) for score in suite.heading_scores(board)]
+    ranked = [ranking for ranking in found if ranking is not None]
+    names = sorted(set.intersection(*(set(ranking.learners) for ranking in ranked)))
+    columns = [[ranking.learners.index(name) for name in names] for ranking in ranked]
     return ranked[0].streams, [one.stream_ranks[:, column] for one, column in zip(ranked, columns, strict=True)]
 
 
 def candidates(suite: Suite, board: str, streams: Sequence[str]) -> list[int]:
     """Return the places of streams that need no download, and are not long."""
     makeable = {
-        one.name for one in suite.entries("full", board) if one.table in (None, EMBEDDED) and "10000" not in one.name
+        entry.name
+        for entry in suite.entries("full", board)
+        if entry.table in (None, EMBEDDED) and "10000" not in entry.name
     }
     return [place for place, name in enumerate(streams) if name in makeable]
 
@@ -69,7 +71,7 @@ def measure(suite: Suite, board: str) -> Agreement:
     known = [_correlate(table[[*chosen]].mean(axis=0), table.mean(axis=0)) for table in tables]
     n_learners = tables[0].shape[1]
     without = [
-        choose([np.delete(one, left, axis=1) for one in tables], places, n_streams) for left in range(n_learners)
+        choose([np.delete(table, left, axis=1) for table in tables], places, n_streams) for left in range(n_learners)
     ]
     unseen = []
     for table in tables:

@@ -7,7 +7,7 @@
     python -m benchmarks.arena_records lite                            # agreement of the lite ranks with the whole
 
 ``confirm`` runs, of each learner whose source has another hash than its records, the least cell of every board again.
-Where all scores are the same, the records get the new hash; else it says which learner must run anew.
+Where all scores are the same, the records get the new hash; else it says which learner must run again from the start.
 """
 
 import argparse
@@ -33,7 +33,9 @@ def run_one(learner: str, folder: Path, scope: Scope, boards: list[str]) -> str:
     done = arena.run(learner, folder, scope=scope, boards=boards)
     cells = done.record.cells.values()
     seconds = sum(cell.cpu_s or 0.0 for cell in cells)
-    counts = ", ".join(f"{sum(cell.status == one for cell in cells)} {one}" for one in ("done", "capped", "failed"))
+    counts = ", ".join(
+        f"{sum(cell.status == status for cell in cells)} {status}" for status in ("done", "capped", "failed")
+    )
     return f"{learner:24} {counts}; {seconds:9.1f} s of CPU"
 
 
@@ -41,7 +43,9 @@ def run_all(chosen: argparse.Namespace) -> None:
     """Run strategies, a process for each of two."""
     with ProcessPoolExecutor(chosen.jobs) as pool:
         scope: Scope = "lite" if chosen.lite else "full"
-        waiting = {pool.submit(run_one, one, chosen.folder, scope, chosen.boards): one for one in chosen.learners}
+        waiting = {
+            pool.submit(run_one, learner, chosen.folder, scope, chosen.boards): learner for learner in chosen.learners
+        }
         for ended in as_completed(waiting):
             error = ended.exception()
             print(
@@ -57,18 +61,18 @@ def write(chosen: argparse.Namespace) -> None:
         if folder.is_dir():
             found[name] = read_folder(folder)
     arena_records.save_records([found[name] for name in STRATEGIES if name in found], SHIPPED)
-    print(f"{len(found)} learners, {sum(len(one.cells) for one in found.values())} cells in {SHIPPED}")
+    print(f"{len(found)} learners, {sum(len(record.cells) for record in found.values())} cells in {SHIPPED}")
 
 
 def confirm(record: LearnerRecord) -> LearnerRecord:
     """Run the least cell of each board again, and return the record with the hash of the present source."""
     suite, contestant = load_suite(record.suite), enter(record.learner)
-    boards = [[one for one in suite.entries("full", board) if one.name in record.cells] for board in suite.boards]
+    boards = [[entry for entry in suite.entries("full", board) if entry.name in record.cells] for board in suite.boards]
     least = {min(board, key=lambda one: record.cells[one.name].cpu_s or 0.0).name for board in boards if board}
-    streams, _ = load_streams([one for one in suite.streams if one.name in least])
-    changed = [one for one in compare(record, run_again(contestant, streams, suite)) if one.size]
+    streams, _ = load_streams([entry for entry in suite.streams if entry.name in least])
+    changed = [difference for difference in compare(record, run_again(contestant, streams, suite)) if difference.size]
     if changed:
-        raise SystemExit(f"{record.learner} must run anew: remove its folder and run it. Got {changed[0]}.")
+        raise SystemExit(f"{record.learner} must run from the start: remove its folder and run it. Got {changed[0]}.")
     return record.model_copy(update={"source_sha256": contestant.source_sha256})
 
 

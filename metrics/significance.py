@@ -193,7 +193,8 @@ def rank_intervals(
     Notes
     -----
     The intervals are percentiles. They tell how much mean ranks depend on which data sets are there, all of them alike,
-    and are too narrow where these are few. Overlapping intervals are no test of a difference, which is that of pairs.
+    and are too narrow where these are few. Whether two intervals overlap does not test a
+    difference; pairs do.
 
     References
     ----------
@@ -238,7 +239,7 @@ def wilcoxon_holm(scores: "ArrayLike", first: int) -> "Floats":
     Raises
     ------
     ValueError
-        If scores are not a non-empty, finite 2-D array, or `first` is no column.
+        If scores are not a non-empty, finite 2-D array, or `first` is not a column.
 
     References
     ----------

@@ -151,10 +151,10 @@ def verify(
     names = drawn.sample(sorted(record.cells), max(1, math.ceil(_SHARE * len(record.cells))))
     streams, missing = load_streams([entry for entry in suite.streams if entry.name in names])
     if not streams:
-        raise FileNotFoundError(f"A stream to run again must be here. Got none: {next(iter(missing.values()))}")
+        raise FileNotFoundError(f"A stream to run again must be here. Got 0: {next(iter(missing.values()))}")
     found = run_again(contestant, streams, suite, progress)
     largest = max(compare(record, found), key=lambda one: one.size)
-    here_s, there_s = (math.fsum(one.cells[name].cpu_s or 0.0 for name in found.cells) for one in (found, record))
+    here_s, there_s = (math.fsum(side.cells[name].cpu_s or 0.0 for name in found.cells) for side in (found, record))
     if largest.size > suite.tolerance:
         raise ValueError(
             f"{bundle} must have scores that come again, within {suite.tolerance}. Got {largest.score} of "
@@ -190,23 +190,23 @@ def rank_on_fresh_worlds(
         If the learner has no record in any world of the suite.
     """
     suite = load_suite(record.suite)
-    entries = [one for one in suite.entries("full", suite.worlds) if one.name in record.cells]
+    entries = [entry for entry in suite.entries("full", suite.worlds) if entry.name in record.cells]
     if not entries:
         raise ValueError(f"{record.learner} must have run on the board {suite.worlds}. Got a record without it.")
-    streams = [one.load_with_seed(seed) for one in entries]
+    streams = [entry.load_with_seed(seed) for entry in entries]
     panel = [name for name in suite.panel if name != record.learner]
     contestants = [enter(learner, record.learner), *map(enter, panel)]
-    fresh = {one.name: run_again(one, streams, suite, progress) for one in contestants}
+    fresh = {contestant.name: run_again(contestant, streams, suite, progress) for contestant in contestants}
     known = {name: load_records(suite.version)[name] for name in panel} | {record.learner: record}
     score, names = suite.scores(suite.worlds)[0], record.cells.keys()
-    found = [rank_learners(one, suite, suite.worlds, score, streams=names) for one in (known, fresh)]
-    before, after = (one for one in found if one is not None)
+    found = [rank_learners(records, suite, suite.worlds, score, streams=names) for records in (known, fresh)]
+    before, after = (ranking for ranking in found if ranking is not None)
     learners = tuple(name for name in before.learners if name in after.learners)
     ranks, fresh_ranks = (
-        tuple(float(one.ranks[one.learners.index(name)]) for name in learners) for one in (before, after)
+        tuple(float(ranking.ranks[ranking.learners.index(name)]) for name in learners) for ranking in (before, after)
     )
     (low, high), (fresh_low, fresh_high) = (
-        one.intervals[one.learners.index(record.learner)] for one in (before, after)
+        ranking.intervals[ranking.learners.index(record.learner)] for ranking in (before, after)
     )
     holds = bool(low <= fresh_high and fresh_low <= high)
     return FreshRanks(learners, ranks, fresh_ranks, float(spearmanr(ranks, fresh_ranks).statistic), holds)
@@ -225,8 +225,8 @@ def read_bundle(path: str | os.PathLike[str]) -> tuple[Origin, list[RunResult]]:
             found.append((Origin if name == ORIGIN else RunResult).model_validate_json(text))
         except ValueError as error:
             raise ValueError(f"{path}: {name} must be as `mlstream arena pack` writes it. Got this: {error}") from None
-    (origin,) = (one for one in found if isinstance(one, Origin))
-    runs = [one for one in found if isinstance(one, RunResult)]
+    (origin,) = (item for item in found if isinstance(item, Origin))
+    runs = [item for item in found if isinstance(item, RunResult)]
     if not runs or len({run.stream for run in runs}) < len(runs):
         raise ValueError(f"{path} must hold one run for each of its streams, at least one. Got {len(runs)} runs.")
     return origin, runs
@@ -246,7 +246,7 @@ def _unpack(file: IO[bytes]) -> dict[str, bytes]:
 
 def _require_sound(run: RunResult, origin: Origin, suite: Suite, bundle: str | os.PathLike[str]) -> None:
     """Raise a ValueError if a run is not one of this learner in this suite, or its scores do not follow from its R."""
-    entry = next((one for one in suite.streams if one.name == run.stream), None)
+    entry = next((entry for entry in suite.streams if entry.name == run.stream), None)
     facts: dict[str, tuple[object, object]] = {
         "stream": (run.stream, None if entry is None else entry.name),
         "stream_sha256": (run.stream_sha256, None if entry is None else entry.data_sha256),

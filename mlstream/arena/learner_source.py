@@ -43,8 +43,8 @@ def _classes(estimator: object) -> set[type]:
     values = [estimator]
     if hasattr(estimator, "get_params"):
         values += estimator.get_params(deep=True).values()
-    nested = [one for value in values for one in (value if isinstance(value, list | tuple) else [value])]
-    kinds = {type(one) for one in nested if one is estimator or isinstance(one, BaseEstimator)}
+    nested = [item for value in values for item in (value if isinstance(value, list | tuple) else [value])]
+    kinds = {type(item) for item in nested if item is estimator or isinstance(item, BaseEstimator)}
     return {kind for kind in kinds if not _is_installed(kind)}
 
 
@@ -70,7 +70,7 @@ def _modules_of(kind: type) -> dict[str, Path]:
     if name == "__main__":
         return {file.stem: file}
     root = file.parents[name.count(".") + (file.name == "__init__.py")]
-    return {one.name: one.path for one in _closure(name, root)}
+    return {module.name: module.path for module in _closure(name, root)}
 
 
 @lru_cache(maxsize=256)

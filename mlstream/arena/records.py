@@ -85,12 +85,12 @@ def _round(value: float | None) -> float | None:
 
 def save_records(records: Iterable[LearnerRecord], path: str | os.PathLike[str]) -> None:
     """Write records, a line per learner."""
-    lines = (one.model_dump_json(exclude_defaults=True) for one in records)
+    lines = (record.model_dump_json(exclude_defaults=True) for record in records)
     write_text_atomically(path, "".join(f"{line}\n" for line in lines))
 
 
 def read_records(path: str | os.PathLike[str]) -> dict[str, LearnerRecord]:
-    """Read the records of a file by learner; a ValueError names the file and the line that is none."""
+    """Read the records of a file by learner; a ValueError names the file and the line that is not a record."""
     found = {}
     for number, line in enumerate(read_bounded(path, _MOST_BYTES).decode("utf-8").splitlines(), 1):
         try:

@@ -30,7 +30,7 @@ from mlstream.streams.stream import Stream
 _LOG = logging.getLogger("mlstream")
 SEED = 0
 ORIGIN = "arena.json"
-# What a score relies on: no prediction sees its own labels, predictions are free, and a seed gives a result.
+# Scores rely on these: no prediction sees its own labels, predictions are free, and a seed gives a result.
 ARENA_LAWS = (
     "check_same_seed_same_bits",
     "check_predict_changes_nothing",
@@ -50,7 +50,7 @@ class Contestant(NamedTuple):
 
 
 class Origin(Model):
-    """What the runs of a folder are of."""
+    """The learner and the suite that the runs of a folder are of."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -167,9 +167,7 @@ def run(  # noqa: PLR0913 - what is run, and how
     _claim(folder, contestant, suite)
     streams, missing = load_streams(entries)
     if not streams:
-        raise FileNotFoundError(
-            f"The streams of the arena must be had to run. Got none: {next(iter(missing.values()))}"
-        )
+        raise FileNotFoundError(f"The streams of the arena must be here. Got 0: {next(iter(missing.values()))}")
     run_campaign(
         {contestant.name: contestant.estimator},
         streams,
@@ -200,7 +198,7 @@ def choose_entries(suite: Suite, scope: Scope, boards: Sequence[str] = ()) -> li
             f"boards must be among {', '.join(suite.boards)}. Got {unknown!r} instead"
             f"{did_you_mean(unknown, suite.boards)}"
         )
-    chosen = {one.name: one for board in boards or suite.boards for one in suite.entries(scope, board)}
+    chosen = {entry.name: entry for board in boards or suite.boards for entry in suite.entries(scope, board)}
     return list(chosen.values())
 
 
@@ -225,8 +223,8 @@ def read_folder(folder: Path) -> LearnerRecord:
         )
     origin = read_record(path, Origin)
     suite = load_suite(origin.suite)
-    known = {one.name for one in suite.streams}
-    runs = [one for one in load_runs(folder) if one.stream in known and one.strategy == origin.learner]
+    known = {entry.name for entry in suite.streams}
+    runs = [run for run in load_runs(folder) if run.stream in known and run.strategy == origin.learner]
     return make_record(origin.learner, origin.source_sha256, runs, suite)
 
 

@@ -1,4 +1,4 @@
-"""Where learners stand: mean ranks on a board, their intervals, and the pairs that differ beyond chance."""
+"""The standing of learners: mean ranks on a board, their intervals, and the pairs that differ beyond chance."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Place(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a learner's runs took, on the streams of a reference that both have run on."""
+    """The cost of a learner's runs, on the streams of a reference that both have run on."""
 
     cpu_s: float
     energy_j: float
@@ -92,9 +92,9 @@ def rank_learners(
     `streams` are those that count; by default all of the board that any learner has run on. Learners that lack a record
     on one of them, or estimate no probabilities that the decision rule needs, are left out.
     """
-    recorded = {name for one in records.values() for name in one.cells}
+    recorded = {name for record in records.values() for name in record.cells}
     wanted = recorded if streams is None else streams
-    names = [one.name for one in suite.entries(scope, board) if one.name in wanted]
+    names = [entry.name for entry in suite.entries(scope, board) if entry.name in wanted]
     complete = [
         learner
         for learner, one in records.items()
@@ -167,7 +167,7 @@ def find_places(
 
 
 def compare_costs(learner: LearnerRecord, reference: LearnerRecord) -> Cost | None:
-    """Sum what a learner took on the streams that it and a reference have finished; None if there are none."""
+    """Sum what a learner took on the streams that it and a reference have finished; None without such streams."""
     pairs = [
         (one, other)
         for name, one in learner.cells.items()

@@ -66,7 +66,7 @@ class StreamEntry(_Entry):
     def load_with_seed(self, seed: int) -> Stream:
         """Make such a stream of drawn rows, by another seed; it has no hash that is known."""
         if self.make is None or self.table is not None:
-            raise ValueError(f"{self.name} must be of drawn rows to be drawn anew. Got one of a table.")
+            raise ValueError(f"{self.name} must be simulated, for another seed to make it. Got a stream of a table.")
         entry = self.model_copy(update={"make": self.make.model_copy(update={"seed": seed})})
         made = entry._make()
         return made.with_card(made.card.model_copy(update={"name": self.name}))
@@ -114,7 +114,7 @@ class Suite(_Entry):
     undecided: list[str] = Field(description="Metrics of probabilities, which no decision rule changes.")
     cpu_power_w: float = Field(gt=0)
     reference: str = Field(description="The learner whose cost others are compared with.")
-    worlds: str = Field(description="The board whose streams can be drawn anew, by another seed.")
+    worlds: str = Field(description="The board of simulated streams, which another seed can make.")
     panel: list[str] = Field(min_length=2, description="Learners that run there again, beside one that is verified.")
     tolerance: float = Field(ge=0, description="Difference of a score that is run again on another machine.")
     boards: dict[str, Board]
@@ -123,7 +123,9 @@ class Suite(_Entry):
     def entries(self, scope: Scope = "full", board: str | None = None) -> list[StreamEntry]:
         """List the streams of the suite, or of one board, or those of the lite part."""
         own = None if board is None else self.boards[board].streams_of or [board]
-        return [one for one in self.streams if (own is None or one.board in own) and (one.lite or scope == "full")]
+        return [
+            entry for entry in self.streams if (own is None or entry.board in own) and (entry.lite or scope == "full")
+        ]
 
     def scores(self, board: str) -> list[Score]:
         """List the scores of a board, under each decision rule: that which heads it first."""

@@ -55,8 +55,8 @@ def run(
 ) -> None:
     """Run a learner on the streams of the arena, and print where it stands. Runs recorded earlier are kept.
 
-    The class is imported from a module in the working directory, or from an installed package, and its code runs. What
-    was stopped goes on by the same command.
+    The class is imported from a module in the working directory, or from an installed package, and its code runs. The
+    same command goes on after a stop.
     """
     require_folder(output, "--output")
     # As `python -m` does: the user's module lies in the working directory.
@@ -68,7 +68,7 @@ def run(
     from mlstream import arena
     from mlstream.cli.campaigns import watched
 
-    chosen = [] if boards is None else [one.strip() for one in parse_names(boards)]
+    chosen = [] if boards is None else [board.strip() for board in parse_names(boards)]
     scope = _scope(lite)
     with console.keep_for_json(as_json), watched(output, quiet=quiet or as_json, ended=[]) as progress:
         done = arena.run(
@@ -233,8 +233,8 @@ def _scope(lite: bool) -> Scope:
 def _board_row(
     suite: Suite, board: str, records: Iterable[LearnerRecord]
 ) -> tuple[str, str, int, int, int, Sequence[str]]:
-    streams, lite = ({one.name for one in suite.entries(scope, board)} for scope in ("full", "lite"))
-    n_learners = sum(bool(streams & one.cells.keys()) for one in records)
+    streams, lite = ({entry.name for entry in suite.entries(scope, board)} for scope in ("full", "lite"))
+    n_learners = sum(bool(streams & record.cells.keys()) for record in records)
     return board, suite.boards[board].about, len(streams), len(lite), n_learners, suite.boards[board].metrics
 
 
@@ -251,7 +251,7 @@ def _describe(done: ArenaRun, places: Sequence[Place], cost: Cost | None) -> dic
 def _show(done: ArenaRun, places: Sequence[Place], cost: Cost | None, suite: Suite) -> None:
     """Print where a learner stands: by board, then pairs, streams and cost."""
     heading = {score.name for board in suite.boards for score in suite.scores(board)[:1]}
-    shown = [place for place in places if place.score in {one.name for one in suite.heading_scores(place.board)}]
+    shown = [place for place in places if place.score in {score.name for score in suite.heading_scores(place.board)}]
     rows = [
         (
             place.board,

@@ -22,6 +22,7 @@ from estimators.checks._check_data import (
     predictions,
     require,
     require_error,
+    require_same,
     same,
     spoilt,
     stream,
@@ -224,11 +225,9 @@ def check_predict_changes_nothing(estimator: StreamEstimator) -> None:
     A, B, test = stream().parts(40, 40)
     predicting, twin = learn(fresh(estimator), A), learn(fresh(estimator), A)
     first = predictions(predicting, test)
-    require(same(first, predictions(predicting, test)), "the second prediction differs from the first")
-    require(
-        same(predictions(learn(predicting, B), test), predictions(learn(twin, B), test)),
-        "predicting changes what is learnt",
-    )
+    require_same(first, predictions(predicting, test), "the second prediction differs from the first")
+    after = predictions(learn(predicting, B), test), predictions(learn(twin, B), test)
+    require_same(*after, "predicting changes what is learnt")
 
 
 def check_one_call_equals_two(estimator: StreamClassifier) -> None:
@@ -236,14 +235,14 @@ def check_one_call_equals_two(estimator: StreamClassifier) -> None:
     A, _, test = stream().parts(60, 0)
     learnt = learn(fresh(estimator), A)
     both = learnt.predict_with_proba(test.X)
-    require(same(predictions(learnt, test), both), "one call for both differs from a call for each")
+    require_same(predictions(learnt, test), both, "one call for both differs from a call for each")
 
 
 def check_same_seed_same_bits(estimator: StreamEstimator) -> None:
     """Check that two clones that learn the same rows give the same bits."""
     A, _, test = stream().parts(60, 0)
     one, two = (predictions(learn(fresh(estimator), A), test) for _ in range(2))
-    require(same(one, two), "two clones differ")
+    require_same(one, two, "two clones differ")
 
 
 def check_pickle_continues_exactly(estimator: StreamEstimator) -> None:
@@ -322,9 +321,8 @@ def check_mask_is_honoured(estimator: StreamClassifier) -> None:
     other[:, 1] = 1 - other[:, 1] if uses_task else other[:, 1]
     one = fresh(estimator).partial_fit(A.X, A.Y, label_mask=mask)
     two = fresh(estimator).partial_fit(A.X, other, label_mask=mask if uses_task else None)
-    require(
-        same(predictions(one, test), predictions(two, test)), "the mask has another effect than `uses_task` declares"
-    )
+    parts = predictions(one, test), predictions(two, test)
+    require_same(*parts, "the mask has another effect than `uses_task` declares")
 
 
 def check_weights(estimator: StreamClassifier) -> None:

@@ -119,6 +119,13 @@ def same(one: tuple[Array, ...], two: tuple[Array, ...]) -> bool:
     return all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
 
 
+def require_same(one: tuple[Array, ...], two: tuple[Array, ...], otherwise: str) -> None:
+    """Fail with a message, and the first row that differs, unless two predictions agree to the last bit."""
+    rows = [np.flatnonzero((a != b).reshape(len(a), -1).any(axis=1)) for a, b in zip(one, two, strict=True)]
+    first = min((int(part[0]) for part in rows if len(part)), default=None)
+    require(first is None, f"{otherwise}, first in row {first}")
+
+
 def require(holds: bool, otherwise: str) -> None:
     """Fail with a message unless the statement holds."""
     if not holds:

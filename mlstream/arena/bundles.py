@@ -13,6 +13,7 @@ from typing import IO, NamedTuple
 import numpy as np
 from scipy.stats import spearmanr
 
+from estimators.strategies import STRATEGIES
 from mlstream._support.files import atomic_path, open_plain
 from mlstream.arena.again import compare, run_again
 from mlstream.arena.records import LearnerRecord, load_records, make_record
@@ -141,6 +142,11 @@ def verify(
     for run in runs:
         _require_sound(run, origin, suite, bundle)
     record = make_record(origin.learner, origin.source_sha256, runs, suite)
+    if learner is None and origin.learner not in STRATEGIES:
+        raise ValueError(
+            f"learner (--learner) must name the class of {origin.learner}, as my_module:{origin.learner}, in a module "
+            f"whose code you have read: it is not a strategy. Got nothing."
+        )
     contestant = enter(origin.learner if learner is None else learner, None if learner is None else origin.learner)
     if contestant.source_sha256 != origin.source_sha256:
         raise ValueError(
@@ -246,13 +252,19 @@ def _unpack(file: IO[bytes]) -> dict[str, bytes]:
 
 def _require_sound(run: RunResult, origin: Origin, suite: Suite, bundle: str | os.PathLike[str]) -> None:
     """Raise a ValueError if a run is not one of this learner in this suite, or its scores do not follow from its R."""
+    try:
+        require_consistent(run)
+    except ValueError as error:
+        raise ValueError(f"{bundle}, {run.stream}: {error}") from None
+    # A learner without probabilities has no further rules; other settings follow from the stream.
+    settings = {name: value for name, value in Settings(**suite.settings).as_json().items() if name != "also_decide"}
     entry = next((entry for entry in suite.streams if entry.name == run.stream), None)
     facts: dict[str, tuple[object, object]] = {
         "stream": (run.stream, None if entry is None else entry.name),
         "stream_sha256": (run.stream_sha256, None if entry is None else entry.data_sha256),
         "strategy": (run.strategy, origin.learner),
         "seed": (run.seed, SEED),
-        "settings": (run.settings | {"also_decide": list(suite.rules)}, Settings(**suite.settings).as_json()),
+        "settings": ({name: run.settings.get(name) for name in settings}, settings),
     }
     if run.status != "failed":
         facts |= {
@@ -263,10 +275,6 @@ def _require_sound(run: RunResult, origin: Origin, suite: Suite, bundle: str | o
         if got != wanted:
             why = ", as its R says" if name.startswith("score ") else ""
             raise ValueError(f"{bundle}, {run.stream}: {name} must be {wanted!r}{why}. Got {got!r} instead.")
-    try:
-        require_consistent(run)
-    except ValueError as error:
-        raise ValueError(f"{bundle}, {run.stream}: {error}") from None
 
 
 def _follow_from_matrices(run: RunResult, suite: Suite) -> dict[str, Score]:

@@ -96,9 +96,10 @@ def require_laws(estimator: object) -> None:
         try:
             check(one)
         except AssertionError as error:
-            raise ValueError(
-                f"A learner of the arena must keep the laws of learning from a stream. Got {error}"
-            ) from None
+            if isinstance(error.__cause__, TypeError):
+                # It does not learn tables of labels at all, and the error says how it could.
+                raise error.__cause__ from None
+            raise ValueError(f"LEARNER must keep the laws of learning from a stream. Got this: {error}") from None
 
 
 def run(  # noqa: PLR0913 - what is run, and how

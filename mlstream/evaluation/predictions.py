@@ -71,4 +71,5 @@ def _read(values: object, name: str, shape: tuple[int, int]) -> np.ndarray:
 def _require(holds: npt.NDArray[np.bool_], values: np.ndarray, name: str, rule: str) -> None:
     if not holds.all():
         row, label = np.argwhere(~holds)[0].tolist()
-        raise ValueError(f"The result of {name} must {rule}. Got {values[row, label]} for label {label} instead.")
+        place = f"label {label} in row {row} of {len(values)}"
+        raise ValueError(f"The result of {name} must {rule}. Got {values[row, label]} for {place} instead.")

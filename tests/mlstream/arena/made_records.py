@@ -25,7 +25,7 @@ def make_suite(n_streams=4, **changes):
         "cpu_power_w": 15.0,
         "reference": "NN",
         "worlds": "worlds",
-        "panel": ["last_class", "mean"],
+        "panel": ["BR_LR", "last_class", "mean", "1NN"],
         "tolerance": 0.01,
         "boards": {"worlds": board},
         "streams": [one.model_copy(update={"data_sha256": one._make().card.data_sha256}) for one in streams],

@@ -2,7 +2,7 @@
 
     python -m benchmarks.arena_records run FOLDER                      # what has no record in FOLDER yet, 2 processes
     python -m benchmarks.arena_records run FOLDER --lite --learners NN BR_HT
-    python -m benchmarks.arena_records write FOLDER                    # adds the records of FOLDER to the package's
+    python -m benchmarks.arena_records write FOLDER                    # puts the records of FOLDER into the package
     python -m benchmarks.arena_records confirm FOLDER                  # after a change of code: runs a part again
     python -m benchmarks.arena_records lite                            # agreement of the lite ranks with the whole
 
@@ -24,6 +24,7 @@ from mlstream.arena.records import LearnerRecord
 from mlstream.arena.running import enter, load_streams, read_folder
 from mlstream.arena.suite import Scope, load_suite
 from mlstream.records.paths import file_name
+from mlstream.records.run_record import has_runs, load_runs
 
 SHIPPED = Path(arena_records.__file__).with_name("records_1.jsonl")
 
@@ -55,12 +56,14 @@ def run_all(chosen: argparse.Namespace) -> None:
 
 def write(chosen: argparse.Namespace) -> None:
     """Add the records of a folder to those of the package, in the order of the strategies."""
-    found = dict(arena.load_records())
-    for name in chosen.learners:
+    found, runs = dict(arena.load_records()), []
+    for name in STRATEGIES:
         folder = chosen.folder / file_name(name)
-        if folder.is_dir():
+        if has_runs(folder):
             found[name] = read_folder(folder)
+            runs += [run for run in load_runs(folder) if run.stream in found[name].cells]
     arena_records.save_records([found[name] for name in STRATEGIES if name in found], SHIPPED)
+    arena_records.save_matrices(runs, SHIPPED.with_name("matrices_1.jsonl.xz"))
     print(f"{len(found)} learners, {sum(len(record.cells) for record in found.values())} cells in {SHIPPED}")
 
 

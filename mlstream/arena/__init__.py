@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mlstream.arena.bundles import rank_on_fresh_worlds as rank_on_fresh_worlds
     from mlstream.arena.bundles import verify as verify
     from mlstream.arena.records import LearnerRecord as LearnerRecord
+    from mlstream.arena.records import load_matrices as load_matrices
     from mlstream.arena.records import load_records as load_records
     from mlstream.arena.running import ArenaRun as ArenaRun
     from mlstream.arena.running import run as run
@@ -24,7 +25,7 @@ else:
         __name__,
         {
             "mlstream.arena.bundles": ["pack", "rank_on_fresh_worlds", "verify"],
-            "mlstream.arena.records": ["LearnerRecord", "load_records"],
+            "mlstream.arena.records": ["LearnerRecord", "load_matrices", "load_records"],
             "mlstream.arena.running": ["ArenaRun", "run"],
             "mlstream.arena.standings": ["find_places", "rank_learners"],
             "mlstream.arena.suite": ["Suite", "load_suite"],

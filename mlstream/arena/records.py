@@ -5,6 +5,8 @@ A cell is the run of a learner on a stream of the suite. Records are compact: a 
 
 from __future__ import annotations
 
+import json
+import lzma
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -14,8 +16,9 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from mlstream._support.files import read_bounded, write_text_atomically
+from mlstream._support.files import atomic_path, read_bounded, write_text_atomically
 from mlstream._support.models import Model
+from mlstream._support.xz import open_xz
 from mlstream.analysis.costs import energy_j
 from mlstream.arena.suite import NEWEST_SUITE, Suite, load_suite, score_names
 from mlstream.records.run_result import RunResult, Score, total_cost
@@ -55,7 +58,7 @@ class LearnerRecord(Model):
 
 def make_record(name: str, source_sha256: str, runs: Sequence[RunResult], suite: Suite) -> LearnerRecord:
     """Make the record of a learner from its runs, at least one."""
-    first, names = runs[0], list(score_names(suite))
+    first = runs[0]
     return LearnerRecord(
         suite=suite.version,
         learner=name,
@@ -63,7 +66,7 @@ def make_record(name: str, source_sha256: str, runs: Sequence[RunResult], suite:
         source_sha256=source_sha256,
         versions=first.versions,
         machine=first.machine,
-        cells={run.stream: _make_cell(run, names) for run in runs},
+        cells={run.stream: _make_cell(run, score_names(suite, run.stream)) for run in runs},
     )
 
 
@@ -129,3 +132,51 @@ def load_records(suite: int = NEWEST_SUITE) -> Mapping[str, LearnerRecord]:
     load_suite(suite)
     with resources.as_file(resources.files(__package__) / f"records_{suite}.jsonl") as path:
         return read_records(Path(path))
+
+
+def save_matrices(runs: Iterable[RunResult], path: str | os.PathLike[str]) -> None:
+    """Write the matrices R of runs from which their scores follow, packed, a line per run."""
+    lines = []
+    for run in runs:
+        R = {name: [[_round(value) for value in row] for row in R] for name, R in run.R.items() if _is_kept(name)}
+        lines.append(json.dumps({"learner": run.strategy, "stream": run.stream, "R": R}, separators=(",", ":")))
+    with atomic_path(path) as temporary, lzma.open(temporary, "wt", encoding="utf-8", preset=9) as file:
+        file.write("".join(f"{line}\n" for line in lines))
+
+
+def load_matrices(suite: int = NEWEST_SUITE) -> dict[tuple[str, str], dict[str, list[list[Score]]]]:
+    """Read the matrices R behind the records that come with this package.
+
+    Parameters
+    ----------
+    suite : int
+        Number of the suite; by default the newest.
+
+    Returns
+    -------
+    dict of (str, str) to dict of str to list of list of float or None
+        By learner and stream the matrix of each metric that scores of the arena follow from: a row for each number of
+        experiences learnt, from 0 on, and a column for each task. None where it is not defined.
+
+    Raises
+    ------
+    ValueError
+        If there is no such suite here.
+
+    Examples
+    --------
+    >>> R = load_matrices(1)["StreamRidge", "yeast-tasks"]["ba_macro"]
+    >>> len(R), len(R[0])
+    (9, 4)
+    """
+    load_suite(suite)
+    with (
+        resources.as_file(resources.files(__package__) / f"matrices_{suite}.jsonl.xz") as path,
+        path.open("rb") as file,
+    ):
+        lines = [json.loads(line) for line in open_xz(file).read(_MOST_BYTES).splitlines()]
+    return {(line["learner"], line["stream"]): line["R"] for line in lines}
+
+
+def _is_kept(name: str) -> bool:
+    return name.partition("[")[0] in {"ba_macro", "pw_js", "nce"}

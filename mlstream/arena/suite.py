@@ -5,7 +5,6 @@ A suite that was released never changes: streams that were mended make the next 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache, partial
 from importlib import resources
 from typing import Any, Literal, NamedTuple
@@ -155,9 +154,10 @@ class Suite(_Entry):
         }
 
 
-def score_names(suite: Suite) -> Iterator[str]:
-    """Yield the names of all scores that rank learners on some board, each once."""
-    yield from dict.fromkeys(score.name for board in suite.boards for score in suite.scores(board))
+def score_names(suite: Suite, stream: str) -> list[str]:
+    """List the names of the scores by which some board ranks learners on a stream, each once."""
+    boards = [board for board in suite.boards if any(entry.name == stream for entry in suite.entries("full", board))]
+    return list(dict.fromkeys(score.name for board in boards for score in suite.scores(board)))
 
 
 def find_score(suite: Suite, board: str, name: str | None) -> Score:

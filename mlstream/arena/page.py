@@ -84,7 +84,10 @@ def write_page(
         if record.suite != suite:
             raise ValueError(f"{folder} must hold runs of suite {suite}. Got runs of suite {record.suite}.")
         if record.learner in joined:
-            raise ValueError(f"Learners on the page must have names of their own. Got two called {record.learner!r}.")
+            raise ValueError(
+                f"Learners on the page must have names of their own (`mlstream arena run --name`). "
+                f"Got two called {record.learner!r}."
+            )
         joined[record.learner] = record
     page = Path(output) / "index.html"
     page.parent.mkdir(parents=True, exist_ok=True)
@@ -93,7 +96,8 @@ def write_page(
 
 
 def render_page(suite: Suite, records: Mapping[str, LearnerRecord], joined: Mapping[str, LearnerRecord]) -> str:
-    """Write the page of some records, and of those of learners that joined, which replace others of their names."""
+    """Write the page of some records, and of those of learners that joined; both may have one of a name."""
+    joined = {name if name not in records else f"{name} (yours)": one for name, one in joined.items()}
     shown = {**records, **joined}
     # What one user alone has run on leaves nobody else out.
     counted = {stream for one in (records or joined).values() for stream in one.cells}
@@ -143,7 +147,7 @@ def _describe(
         "streams": [[one.name, one.board, one.data_sha256] for one in suite.streams],
         "scores": names,
         "held": [[names.index(name) for name in of_stream] for of_stream in held],
-        "learners": [_describe_learner(one, joined) for one in records.values()],
+        "learners": [_describe_learner(name, one, is_joined=name in joined) for name, one in records.items()],
         "cells": [
             [_pack(one.cells.get(stream), of_stream) for stream, of_stream in zip(streams, held, strict=True)]
             for one in records.values()
@@ -195,23 +199,22 @@ def _describe_score(score: Score) -> Json:
     }
 
 
-def _describe_learner(record: LearnerRecord, joined: Mapping[str, LearnerRecord]) -> Json:
+def _describe_learner(name: str, record: LearnerRecord, *, is_joined: bool) -> Json:
     strategy = STRATEGIES.get(record.learner)
-    is_joined = record.learner in joined
+    if is_joined:
+        kind = "yours"
+    elif record.estimator.partition("(")[0] in BASELINES:
+        kind = "baseline"
+    else:
+        package: str = getattr(strategy, "package", "")
+        kind = "outsider" if strategy is None or package else "ours"
     return {
-        "name": record.learner,
-        "kind": "yours" if is_joined else _kind(record),
+        "name": name,
+        "kind": kind,
         "about": "" if strategy is None else strategy.summary,
-        "command": f"mlstream arena run {record.learner}" if strategy is not None else "",
+        "command": "" if strategy is None else f"mlstream arena run {record.learner}",
         **record.model_dump(include={"estimator", "source_sha256", "seed", "versions", "machine"}),
     }
-
-
-def _kind(record: LearnerRecord) -> str:
-    if record.estimator.partition("(")[0] in BASELINES:
-        return "baseline"
-    strategy = STRATEGIES.get(record.learner)
-    return "outsider" if strategy is None or bool(getattr(strategy, "package", "")) else "ours"
 
 
 def _pack_ranking(

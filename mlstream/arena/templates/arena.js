@@ -35,8 +35,12 @@
   const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   const hidden = (text) => make("span.unseen", {}, text);
 
+  // At first, the page shows a board that has ranks; those of the reader's own learners, where they are.
+  const YOURS = DATA.learners.flatMap((one, learner) => (one.kind === "yours" ? [learner] : []));
+  const VIEWS = DATA.scopes.flatMap((scope) => Object.entries(DATA.boards).map(([board, { heading }]) => ({ scope, board, ranking: DATA.rankings[`${scope}/${board}/${heading}`] })));
+  const FIRST = VIEWS.find(({ ranking }) => ranking && YOURS.every((one) => ranking.learners.includes(one))) ?? VIEWS.find(({ ranking }) => ranking) ?? VIEWS[0];
   // The view is in the address, so that it can be sent.
-  const DEFAULTS = { board: Object.keys(DATA.boards)[0], scope: DATA.scopes[0], score: "", rule: "", cost: "", hide: "", q: "", sort: "", learner: "" };
+  const DEFAULTS = { board: FIRST.board, scope: FIRST.scope, score: "", rule: "", cost: "", hide: "", q: "", sort: "", learner: "" };
   let state = { ...DEFAULTS };
 
   function readState() {
@@ -400,7 +404,7 @@
         cell(ranking.low[place], interval(ranking, place, traced(`${fixed(ranking.low[place], 1)} to ${fixed(ranking.high[place], 1)}`, "interval"))),
         cell(place ? ranking.p[place] : 1, place ? traced(`${ranking.p[place] <= DATA.alpha ? "yes" : "no"}, ${chance(ranking.p[place])}`, `differs from ${first}`) : "first"));
     });
-    return table("By the score that heads each board.", ["Board", "Score", "Place", "Mean rank", "95 % interval", "Differs from the first"].map((title, place) => ({ title, text: place === 1 || place === 2 })), rows);
+    return table(`By the score that heads each board${state.scope === "lite" ? ", on the lite part of its streams" : ""}.`, ["Board", "Score", "Place", "Mean rank", "95 % interval", "Differs from the first"].map((title, place) => ({ title, text: place === 1 || place === 2 })), rows);
   }
 
   function streamsOf(learner) {

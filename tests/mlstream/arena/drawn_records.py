@@ -12,6 +12,7 @@ from mlstream.records.run_record import save_run
 from tests.mlstream.records.run_records import make_run
 
 NAMES = ("StreamRidge", "NN", "BR_HT", "mean", "last_class", "1NN", "EWC", "iSOUP", "NN_TL", "GOOWE", "LwF", "SI")
+_BASELINES = {"mean": "MeanLabelsClassifier()", "last_class": "LastLabelsClassifier()"}
 # Scores of the runs on the streams of a board, beside those of every run.
 _OF_BOARDS = {"hierarchy": ("pw_js", "refinement_jaccard"), "environments": ("nce_worst", "nce_worst_unseen")}
 _OF_ALL = ("ba_macro", "acc", "f1_macro", "f1_micro", "subset_accuracy", "frug_kj")
@@ -35,7 +36,7 @@ def make_record(name: str, streams: Sequence[str], *, quality: float, cost: floa
     return LearnerRecord(
         suite=1,
         learner=name,
-        estimator=f"{name}(learning_rate=0.1)",
+        estimator=_BASELINES.get(name, f"{name}(learning_rate=0.1)"),
         source_sha256=f"{seed:064x}",
         versions={"mlstream": "0.9", "numpy": "2.3.1"},
         machine={"cpu": "made", "cores": "2"},

@@ -143,7 +143,12 @@ def test_streams_that_one_user_alone_has_run_on_leave_nobody_out():
     records = {name: make_record(name, worlds[:3], quality=0.5, cost=1.0, seed=1) for name in ("NN", "mean")}
     data = data_of(make_page(records, [newcomer()]))
     assert len(data["rankings"]["full/worlds/acc"]["learners"]) == 3
-    assert [one["kind"] for one in data["learners"]] == ["ours", "ours", "yours"]
+    assert [one["kind"] for one in data["learners"]] == ["ours", "baseline", "yours"]
+
+
+def test_a_joined_strategy_stands_beside_the_record_that_is_shipped():
+    data = data_of(make_page(make_records(NAMES[:2]), [newcomer(name="NN")]))
+    assert [one["name"] for one in data["learners"]] == ["StreamRidge", "NN", "NN (yours)"]
 
 
 @pytest.mark.parametrize("n_learners", [0, 1])
@@ -307,6 +312,14 @@ class TestInBrowser:
         browser.run("document.querySelector('#dialog tbody .number').click()")
         browser.run("document.querySelector('#dialog .buttons button').click()")
         assert browser.run("document.querySelector('#dialog-title').textContent") == "The lite part, and the whole"
+
+    def test_it_opens_with_a_board_on_which_the_learner_of_the_reader_is_ranked(self, browser, tmp_path):
+        lite = [one.name for one in SUITE.entries("lite", "hierarchy")]
+        path = tmp_path / "index.html"
+        path.write_text(make_page(joined=[newcomer(lite)]), encoding="utf-8")
+        open_at(browser, path)
+        assert browser.run("document.querySelector('#board-title').textContent") == "Hierarchy"
+        assert any(name.startswith("MyLearner") for name in column(browser, 0))
 
     def test_filters_hide_learners_and_the_address_keeps_the_view(self, browser, page):
         open_at(browser, page)

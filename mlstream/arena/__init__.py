@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from mlstream.arena.bundles import pack as pack
     from mlstream.arena.bundles import rank_on_fresh_worlds as rank_on_fresh_worlds
     from mlstream.arena.bundles import verify as verify
+    from mlstream.arena.page import write_page as write_page
     from mlstream.arena.records import LearnerRecord as LearnerRecord
     from mlstream.arena.records import load_matrices as load_matrices
     from mlstream.arena.records import load_records as load_records
@@ -25,6 +26,7 @@ else:
         __name__,
         {
             "mlstream.arena.bundles": ["pack", "rank_on_fresh_worlds", "verify"],
+            "mlstream.arena.page": ["write_page"],
             "mlstream.arena.records": ["LearnerRecord", "load_matrices", "load_records"],
             "mlstream.arena.running": ["ArenaRun", "run"],
             "mlstream.arena.standings": ["find_places", "rank_learners"],

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import jinja2
-
+from mlstream._support.templates import page_templates
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import PhaseClosed
 from mlstream.challenge.replies import BoardRow
@@ -42,22 +41,19 @@ def render_page(challenge: Challenge) -> str:
 def format_page(name: str, metric: str, board: Sequence[BoardRow], ranking: FinalRanking | None) -> str:
     """Write a board, and rankings, as HTML; `ranking` is None before the end."""
     prizes = [] if ranking is None else [("Generalisation", ranking.generalisation), ("Robustness", ranking.robustness)]
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("mlstream.challenge"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("leaderboard.html").render(
-        name=name,
-        metric=metric,
-        lower_is_better=metric_of(metric).lower_is_better,
-        board=board,
-        ranking=ranking,
-        prizes=[(title, list(zip(rows, place_bars(rows), strict=True))) for title, rows in prizes if rows],
-        environments=_environment_table(ranking),
-        width=_WIDTH,
+    return (
+        page_templates("mlstream.challenge")
+        .get_template("leaderboard.html")
+        .render(
+            name=name,
+            metric=metric,
+            lower_is_better=metric_of(metric).lower_is_better,
+            board=board,
+            ranking=ranking,
+            prizes=[(title, list(zip(rows, place_bars(rows), strict=True))) for title, rows in prizes if rows],
+            environments=_environment_table(ranking),
+            width=_WIDTH,
+        )
     )
 
 

@@ -93,7 +93,7 @@ OF_CHALLENGES: dict[str, tuple[Callable[..., None], ...]] = {
 # The commands of the arena.
 arena_app = typer.Typer(help="See where a learner stands among all others, on many streams.", no_args_is_help=True)
 OF_ARENA: dict[str, tuple[Callable[..., None], ...]] = {
-    "Start here": (arena.run, arena.boards),
+    "Start here": (arena.run, arena.boards, arena.page),
     "Submit": (arena.pack, arena.verify),
 }
 

@@ -226,6 +226,25 @@ def verify(
         )
 
 
+def page(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the page.")] = Path("arena-page"),
+    learner: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--learner", help="Folder of a learner that joined, as `run` writes it (arena/MyLearner); may be repeated."
+        ),
+    ] = None,
+    suite: SuiteNumber = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Write the boards as one page (index.html) that works offline, and on which every number leads to its records."""
+    require_folder(output, "--output")
+    from mlstream.arena.page import write_page
+
+    written = write_page(output, learner or (), suite=suite)
+    console.print_outcome(f"Wrote {written}", {"page": str(written)}, as_json=as_json)
+
+
 def _scope(lite: bool) -> Scope:
     return "lite" if lite else "full"
 

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-import jinja2
-
 from mlstream._support.files import write_text_atomically
+from mlstream._support.templates import page_templates
 from mlstream.analysis.comparison import compare_all
 from mlstream.analysis.groups import group_runs
 from mlstream.analysis.score_info import score_heading
@@ -105,14 +104,7 @@ def _render(content: Mapping[str, object]) -> str:
     # Plotly takes a while to import.
     from plotly.offline import get_plotlyjs, get_plotlyjs_version
 
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("mlstream.reporting"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    environment = page_templates("mlstream.reporting")
     environment.filters |= {"score": format_score, "packed": _packed, "short": _short}
     functions = {"heading": score_heading, "matrix_names": matrix_names}
     environment.globals |= {"frame": frame(), "charts": _Charts(), **functions}

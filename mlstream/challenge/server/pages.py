@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping
 
-import jinja2
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
+from mlstream._support.templates import page_templates
 from mlstream.challenge.clock import format_time
 from mlstream.challenge.errors import ChallengeError, InvalidSubmission, UnknownToken
 from mlstream.challenge.making.bundle import RULES
@@ -31,13 +31,7 @@ _MAX_FIELDS = 200
 # No challenge has more submissions.
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
-_TEMPLATES = jinja2.Environment(
-    loader=jinja2.PackageLoader("mlstream.challenge.server"),
-    autoescape=True,
-    undefined=jinja2.StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+_TEMPLATES = page_templates("mlstream.challenge.server")
 _TEMPLATES.filters |= {"time": format_time, "span": say_span}
 
 

@@ -27,6 +27,7 @@ from mlstream.cli.challenge import demo as challenge_demo
 from mlstream.cli.errors import _commands
 from mlstream.data.event_files import write_events
 from mlstream.generators import environment_stream, synthetic_events, task_stream
+from tests.mlstream.arena.drawn_records import join_arena
 from tests.mlstream.challenge.challenges import draw, score_in_this_process
 from tests.mlstream.cli.commands import write_table
 from tests.mlstream.cli.test_perturb import PERTURBATIONS
@@ -72,6 +73,7 @@ ROWS = (
     "run {n.npz} {a.arff} -o {new} -s mean --energy none",
     "detect {n.npz} -o {new} -d ADWIN -l mean",
     "report {runs} -o {new.html}",
+    "arena page -o {new} --learner {joined}",
     "cards {new}",
     "challenge create --config {rules.toml} --folder {new} --bundle {public}",
     "challenge create {rules.npz} --config {rules.toml} --folder {new} --bundle {public}",
@@ -229,6 +231,7 @@ def template(tmp_path_factory):
     run_campaign(["mean"], [make_stream()], [0], at / "runs", energy="none")
     options = 'strategies = ["mean"]\ndirectory = "new"\nenergy = "none"\n'
     (at / "campaign.toml").write_text(f'streams = ["campaign.npz"]\n{options}')
+    join_arena(at / "joined")
     make_challenges(at)
     return at
 

@@ -1,0 +1,304 @@
+"""The page of the arena: one HTML file that works offline, and on which every number leads to its records."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from estimators.strategies import STRATEGIES
+from mlstream._support.files import write_text_atomically
+from mlstream._support.templates import page_templates
+from mlstream._support.version import __version__
+from mlstream.analysis.groups import BASELINES
+from mlstream.analysis.pareto import pareto_front
+from mlstream.analysis.score_info import score_heading
+from mlstream.arena.records import Cell, LearnerRecord, load_records
+from mlstream.arena.running import read_folder
+from mlstream.arena.standings import ALPHA, Ranking, rank_learners
+from mlstream.arena.suite import NEWEST_SUITE, Scope, Score, Suite, load_suite, score_names
+
+Json = dict[str, Any]
+
+KINDS = {"ours": "of mlstream", "baseline": "baselines", "outsider": "of other packages", "yours": "yours"}
+# Of decision rules: how a filter calls them, and how a title does.
+_RULES = {
+    "own": ("the learner's own", "decided by the learner"),
+    "half": ("0.5", "decided at 0.5"),
+    "prevalence": ("prevalence", "decided at the prevalence"),
+    None: ("of probabilities", ""),
+}
+# More digits than are shown, of ranks and means; scores of cells are those of the records.
+_DIGITS = 4
+# Learners whose ranks are correlated.
+_LEAST_AGREEING = 3
+
+
+def write_page(
+    output: str | os.PathLike[str] = "arena-page",
+    learners: Iterable[str | os.PathLike[str]] = (),
+    *,
+    suite: int = NEWEST_SUITE,
+) -> Path:
+    """Write the boards of the arena as one page, which needs nothing from elsewhere.
+
+    Parameters
+    ----------
+    output : path
+        Folder of the page; it is made where it is absent, and a page in it is replaced.
+    learners : iterable of path
+        Folders of learners that joined, as `run` writes them: ``arena/MyLearner``.
+    suite : int
+        Number of the suite; by default the newest.
+
+    Returns
+    -------
+    Path
+        The page, ``index.html``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such suite here, a learner ran on another one, or two have one name.
+    FileNotFoundError
+        If a folder holds no learner's records.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mlstream import arena
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = arena.write_page(folder)
+    ...     page.name
+    'index.html'
+    """
+    content, records = load_suite(suite), load_records(suite)
+    joined: dict[str, LearnerRecord] = {}
+    for folder in learners:
+        record = read_folder(Path(folder))
+        if record.suite != suite:
+            raise ValueError(f"{folder} must hold runs of suite {suite}. Got runs of suite {record.suite}.")
+        if record.learner in joined:
+            raise ValueError(
+                f"Learners on the page must have names of their own (`mlstream arena run --name`). "
+                f"Got two called {record.learner!r}."
+            )
+        joined[record.learner] = record
+    page = Path(output) / "index.html"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    write_text_atomically(page, render_page(content, records, joined))
+    return page
+
+
+def render_page(suite: Suite, records: Mapping[str, LearnerRecord], joined: Mapping[str, LearnerRecord]) -> str:
+    """Write the page of some records, and of those of learners that joined; both may have one of a name."""
+    joined = {name if name not in records else f"{name} (yours)": one for name, one in joined.items()}
+    shown = {**records, **joined}
+    # What one user alone has run on leaves nobody else out.
+    counted = {stream for one in (records or joined).values() for stream in one.cells}
+    rankings = {
+        f"{scope}/{board}/{score.name}": ranking
+        for scope in _scopes(suite)
+        for board in suite.boards
+        for score in suite.scores(board)
+        if (ranking := rank_learners(shown, suite, board, score, scope=scope, streams=counted)) is not None
+    }
+    data = _describe(suite, shown, joined, rankings)
+    return (
+        page_templates("mlstream.arena", "mlstream.reporting")
+        .get_template("arena.html")
+        .render(
+            suite=suite,
+            data=data,
+            coverage=data["coverage"],
+            overview=_overview(suite, shown, rankings),
+            version=__version__,
+        )
+    )
+
+
+def _scopes(suite: Suite) -> list[Scope]:
+    scopes: tuple[Scope, Scope] = ("full", "lite")
+    return [scope for scope in scopes if suite.entries(scope)]
+
+
+def _describe(
+    suite: Suite,
+    records: Mapping[str, LearnerRecord],
+    joined: Mapping[str, LearnerRecord],
+    rankings: Mapping[str, Ranking],
+) -> Json:
+    """Gather what the script of the page shows; learners, streams and scores are numbered by their places."""
+    places = {name: place for place, name in enumerate(records)}
+    streams = {one.name: place for place, one in enumerate(suite.streams)}
+    names = list(score_names(suite))
+    held = [_scores_held(stream, names, records.values()) for stream in streams]
+    return {
+        "suite": suite.model_dump(include={"version", "cap_s", "cpu_power_w", "reference"}),
+        "kinds": KINDS,
+        "alpha": ALPHA,
+        "scopes": _scopes(suite),
+        "boards": {board: _describe_board(suite, board) for board in suite.boards},
+        "streams": [[one.name, one.board, one.data_sha256] for one in suite.streams],
+        "scores": names,
+        "held": [[names.index(name) for name in of_stream] for of_stream in held],
+        "learners": [_describe_learner(name, one, is_joined=name in joined) for name, one in records.items()],
+        "cells": [
+            [_pack(one.cells.get(stream), of_stream) for stream, of_stream in zip(streams, held, strict=True)]
+            for one in records.values()
+        ],
+        "rankings": {
+            key: _pack_ranking(one, records, suite, places, streams)
+            # The whole board, of which a ranking by the lite part is to tell the ranks.
+            | {"agreement": _agreement(one, rankings.get(key.replace("lite/", "full/", 1)))}
+            for key, one in rankings.items()
+        },
+        "coverage": _coverage(suite, records.values()),
+    }
+
+
+def _scores_held(stream: str, names: Sequence[str], records: Iterable[LearnerRecord]) -> list[str]:
+    """List the scores that any record has of a stream."""
+    found = {name for one in records if stream in one.cells for name in one.cells[stream].scores}
+    return [name for name in names if name in found]
+
+
+def _pack(cell: Cell | None, names: Sequence[str]) -> list[Any] | None:
+    if cell is None:
+        return None
+    return [cell.status, cell.wall_s, cell.cpu_s, cell.energy_j, [cell.scores.get(one) for one in names], cell.error]
+
+
+def _describe_board(suite: Suite, board: str) -> Json:
+    entry = suite.boards[board]
+    return {
+        "title": entry.title,
+        "about": entry.about,
+        "scores": [_describe_score(score) for score in suite.scores(board)],
+        "streams": [one.name for one in suite.entries("full", board)],
+        "heading": suite.scores(board)[0].name,
+    }
+
+
+def _describe_score(score: Score) -> Json:
+    heading = score_heading(score.metric)
+    return {
+        "name": score.name,
+        "metric": score.metric,
+        "title": heading.title,
+        "better": heading.better,
+        "meaning": heading.meaning,
+        "rule": score.decision or "none",
+        "rule_title": _RULES[score.decision][0],
+        "decided": _RULES[score.decision][1],
+    }
+
+
+def _describe_learner(name: str, record: LearnerRecord, *, is_joined: bool) -> Json:
+    strategy = STRATEGIES.get(record.learner)
+    if is_joined:
+        kind = "yours"
+    elif record.estimator.partition("(")[0] in BASELINES:
+        kind = "baseline"
+    else:
+        package: str = getattr(strategy, "package", "")
+        kind = "outsider" if strategy is None or package else "ours"
+    return {
+        "name": name,
+        "kind": kind,
+        "about": "" if strategy is None else strategy.summary,
+        "command": "" if strategy is None else f"mlstream arena run {record.learner}",
+        **record.model_dump(include={"estimator", "source_sha256", "seed", "versions", "machine"}),
+    }
+
+
+def _pack_ranking(
+    ranking: Ranking,
+    records: Mapping[str, LearnerRecord],
+    suite: Suite,
+    places: Mapping[str, int],
+    streams: Mapping[str, int],
+) -> Json:
+    cpu, joules = (
+        [_total(records[name], ranking.streams, what) for name in ranking.learners] for what in ("cpu_s", "energy_j")
+    )
+    reference = dict(zip(ranking.learners, cpu, strict=True)).get(suite.reference)
+    return {
+        "learners": [places[name] for name in ranking.learners],
+        "streams": [streams[name] for name in ranking.streams],
+        "ranks": _rounded(ranking.ranks),
+        "low": _rounded(ranking.intervals[:, 0]),
+        "high": _rounded(ranking.intervals[:, 1]),
+        "means": _rounded(ranking.means),
+        # Very small ones keep their size.
+        "p": [float(f"{one:.3g}") for one in ranking.compared_with(ranking.learners[0])],
+        "stream_ranks": [_rounded(column) for column in ranking.stream_ranks.T],
+        "cpu_s": cpu,
+        "energy_j": joules,
+        "times": [None if one is None or not reference else float(f"{one / reference:.4g}") for one in cpu],
+        "front": _front(ranking, joules),
+        "left_out": [places[name] for name in ranking.left_out],
+    }
+
+
+def _agreement(ranking: Ranking, whole: Ranking | None) -> float | None:
+    """Return Spearman's correlation of the mean ranks of learners on the lite part of a board and on all of it."""
+    known = {} if whole is None or whole is ranking else dict(zip(whole.learners, whole.ranks, strict=True))
+    pairs = [(rank, known[name]) for name, rank in zip(ranking.learners, ranking.ranks, strict=True) if name in known]
+    if len(pairs) < _LEAST_AGREEING or not np.ptp(pairs, axis=0).all():
+        return None
+    return round(float(spearmanr(pairs).statistic), _DIGITS)
+
+
+def _rounded(values: Iterable[float]) -> list[float | None]:
+    return [None if math.isnan(value) else round(float(value), _DIGITS) for value in values]
+
+
+def _total(record: LearnerRecord, streams: Iterable[str], what: str) -> float | None:
+    """Sum a cost over streams; None if one run has none, as one that failed."""
+    costs = [getattr(record.cells[name], what) for name in streams]
+    return None if None in costs else round(math.fsum(costs), _DIGITS)
+
+
+def _front(ranking: Ranking, joules: Sequence[float | None]) -> list[int]:
+    """Return the places, by joules, of the learners that finished and that no other beats in score and joules."""
+    sign = 1.0 if ranking.is_higher_better else -1.0
+    finished = [
+        (place, cost, sign * mean)
+        for place, (cost, mean) in enumerate(zip(joules, ranking.means, strict=True))
+        if cost is not None and not np.isnan(ranking.values[:, place]).any()
+    ]
+    return [finished[one][0] for one in pareto_front([(cost, score) for _, cost, score in finished])]
+
+
+def _coverage(suite: Suite, records: Collection[LearnerRecord]) -> Json:
+    known = {one.name for one in suite.streams}
+    cells = [[cell for name, cell in one.cells.items() if name in known] for one in records]
+    statuses = [cell.status for one in cells for cell in one]
+    return {
+        "n_learners": len(cells),
+        "n_streams": len(known),
+        "n_complete": sum(len(one) == len(known) for one in cells),
+        "n_cells": len(statuses),
+        "n_possible": len(cells) * len(known),
+        "n_capped": statuses.count("capped"),
+        "n_failed": statuses.count("failed"),
+        "unrecorded": sorted(known - {name for one in records for name in one.cells}),
+    }
+
+
+def _overview(
+    suite: Suite, records: Mapping[str, LearnerRecord], rankings: Mapping[str, Ranking]
+) -> list[tuple[str, list[float | None]]]:
+    """Return the mean rank of each learner on each board, by the score that heads it: best of the first board first."""
+    of_boards = []
+    for board in suite.boards:
+        ranking = rankings.get(f"full/{board}/{suite.scores(board)[0].name}")
+        of_boards.append({} if ranking is None else dict(zip(ranking.learners, ranking.ranks.tolist(), strict=True)))
+    rows = [(name, [ranks.get(name) for ranks in of_boards]) for name in records]
+    return sorted(rows, key=lambda row: [math.inf if one is None else one for one in row[1]])

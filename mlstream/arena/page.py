@@ -136,7 +136,7 @@ def _describe(
     """Gather what the script of the page shows; learners, streams and scores are numbered by their places."""
     places = {name: place for place, name in enumerate(records)}
     streams = {one.name: place for place, one in enumerate(suite.streams)}
-    names = list(score_names(suite))
+    names = list(dict.fromkeys(name for stream in streams for name in score_names(suite, stream)))
     held = [_scores_held(stream, names, records.values()) for stream in streams]
     return {
         "suite": suite.model_dump(include={"version", "cap_s", "cpu_power_w", "reference"}),

@@ -1,7 +1,7 @@
 """The named strategies of the protocol: for each name a configured learner, and its grid of parameters.
 
 Names are those of Peuzet et al. (EGC 2025), those of learners of the field, such as EWC, MLHAT and GOOWE_ML, and those
-of ours: ContextWindow, StreamRidge and Stack.
+of ours: ContextWindow, StreamRidge and Stack. The last ones are learners of other packages, as a user would take them.
 The oracle of Peuzet et al. returns the truth: it is not a learner, and not listed here.
 
 Learners are imported when the first one is built: names, summaries and grids can be listed at once.
@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from importlib import import_module
+from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from estimators.contract.lazy import needing
+from estimators.contract.lazy import installed_by, needing
 
 if TYPE_CHECKING:
     from estimators.contract.base import StreamClassifier
@@ -30,6 +32,12 @@ class Strategy(NamedTuple):
     summary: str  # one line
     build: Callable[..., StreamClassifier]  # takes the parameters of the strategy, all with defaults
     grids: tuple[Grid, ...]  # values to search by parameter, as for scikit-learn's `ParameterGrid`
+    package: str = ""  # whose learner it is, by the name of its module; ours have none
+
+    @property
+    def to_install(self) -> str:
+        """Name of what pip installs for its package, or nothing where that is there."""
+        return "" if not self.package or find_spec(self.package) else installed_by(self.package)
 
 
 _RATES: Grid = {"learning_rate": (0.1, 0.01, 0.001)}
@@ -74,6 +82,8 @@ def make_strategy(name: str, *, on_new_labels: OnNewLabels = "error", **paramete
     ValueError
         If the name, or a parameter, is unknown; the message suggests the nearest name. If the strategy cannot learn
         new labels.
+    ModuleNotFoundError
+        If the package that the strategy needs is not installed; the message says how to install it.
 
     Examples
     --------
@@ -82,7 +92,8 @@ def make_strategy(name: str, *, on_new_labels: OnNewLabels = "error", **paramete
     """
     strategy = _find(name)
     own = {parameter for one in strategy.grids for parameter in one} & set(parameters)
-    learner = strategy.build(**{parameter: parameters[parameter] for parameter in own})
+    with needing(f"The strategy {name}"):
+        learner = strategy.build(**{parameter: parameters[parameter] for parameter in own})
     _set_others(name, learner, {parameter: value for parameter, value in parameters.items() if parameter not in own})
     if on_new_labels == "error":
         return learner
@@ -90,7 +101,7 @@ def make_strategy(name: str, *, on_new_labels: OnNewLabels = "error", **paramete
 
     require_known_choice(on_new_labels)
     if not learner._can_grow():
-        able = [other for other, one in STRATEGIES.items() if one.build()._can_grow()]
+        able = [other for other, one in STRATEGIES.items() if not one.to_install and one.build()._can_grow()]
         raise ValueError(f"on_new_labels must be 'error' for {name}. Got 'grow' instead; {', '.join(able)} can grow.")
     grown: StreamClassifier = set_choice(learner, on_new_labels)
     return grown
@@ -218,6 +229,43 @@ def _stack() -> StreamClassifier:
     ]
     # probabilities of the ridge follow recent labels already
     return _of("PrevalenceThreshold")(estimator=_of("PrequentialStack")(estimators=members), follow=0.0)
+
+
+def _model(path: str, **fixed: object) -> Callable[..., Any]:
+    """Return what builds a model of another package, given as its module and class."""
+    module, _, name = path.rpartition(".")
+    return lambda **parameters: getattr(import_module(module), name)(**(fixed | parameters))
+
+
+def _window(model: Callable[..., object], **fixed: object) -> Build:
+    """Return what builds a model that is fitted again every 100 rows to the last 2,000; it takes the parameters."""
+    window = _of("ContextWindowClassifier", context_size=2000, change=None, refit_every=100, **fixed)
+    return lambda **parameters: window(estimator=model(**parameters))
+
+
+def _scaled_logistic(**parameters: object) -> object:
+    scaler, join = _model("sklearn.preprocessing.StandardScaler"), import_module("sklearn.pipeline").make_pipeline
+    logistic = _model("sklearn.linear_model.LogisticRegression", max_iter=1000)
+    # CSR rows are not centred, so dense ones are not either: the intercept makes up for it
+    return join(scaler(with_mean=False), logistic(**parameters))
+
+
+def _by_label(**fixed: object) -> Build:
+    """Return what builds an `SGDClassifier` for each label."""
+    # rows are learnt in their order
+    model = _model("sklearn.linear_model.SGDClassifier", shuffle=False, **fixed)
+    return lambda **parameters: _of("BinaryRelevance", estimator=model(**parameters))()
+
+
+def _of_river(path: str) -> Build:
+    """Return what builds a model of River for each label."""
+
+    def build(**parameters: object) -> StreamClassifier:
+        from estimators.interop.river import RiverClassifier
+
+        return RiverClassifier(_model(f"river.{path}")(**parameters))
+
+    return build
 
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
@@ -390,6 +438,55 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
                 {"window": (None, 10, 100, 1000), "metric": ("euclidean",)},
                 {"window": (None, 10, 100, 1000), "metric": ("cosine",), "zero_similarity": (0, 1)},
             ),
+        ),
+        # learners of other packages
+        "window_random_forest": Strategy(
+            "scikit-learn's random forest of all labels, refitted every 100 rows to the last 2,000.",
+            _window(_model("sklearn.ensemble.RandomForestClassifier", n_estimators=50), multilabel="native"),
+            ({"max_features": ("sqrt", 0.5), "min_samples_leaf": (1, 5)},),
+            package="sklearn",
+        ),
+        "window_gradient_boosting": Strategy(
+            "scikit-learn's histogram gradient boosting by label, refitted every 100 rows to the last 2,000.",
+            _window(_model("sklearn.ensemble.HistGradientBoostingClassifier")),
+            ({"learning_rate": (0.03, 0.1, 0.3), "max_leaf_nodes": (7, 31)},),
+            package="sklearn",
+        ),
+        "window_logistic": Strategy(
+            "scikit-learn's logistic regression by label on scaled rows, refitted every 100 rows to the last 2,000.",
+            _window(_scaled_logistic),
+            ({"C": (0.01, 0.1, 1.0, 10.0)},),
+            package="sklearn",
+        ),
+        "window_LightGBM": Strategy(
+            "LightGBM by label, refitted every 100 rows to the last 2,000.",
+            _window(_model("lightgbm.LGBMClassifier", n_jobs=1, deterministic=True, force_row_wise=True, verbose=-1)),
+            ({"learning_rate": (0.03, 0.1, 0.3), "num_leaves": (7, 31)},),
+            package="lightgbm",
+        ),
+        "BR_SGD": Strategy(
+            "scikit-learn's logistic regressions by stochastic gradient descent, one a label.",
+            _by_label(loss="log_loss"),
+            ({"alpha": (1e-5, 1e-4, 1e-3)},),
+            package="sklearn",
+        ),
+        "BR_PA": Strategy(
+            "scikit-learn's passive-aggressive classifiers, one a label.",
+            _by_label(loss="hinge", penalty=None, learning_rate="pa1", eta0=1.0),
+            ({"eta0": (0.01, 0.1, 1.0)},),
+            package="sklearn",
+        ),
+        "River_HT": Strategy(
+            "River's Hoeffding trees, one a label.",
+            _of_river("tree.HoeffdingTreeClassifier"),
+            (_TREE_GRID,),
+            package="river",
+        ),
+        "River_ARF": Strategy(
+            "River's adaptive random forests, one a label.",
+            _of_river("forest.ARFClassifier"),
+            ({"n_models": (5, 10), "grace_period": (50, 100)},),
+            package="river",
         ),
     }
 )

@@ -17,6 +17,7 @@ EXTRAS = {
     "distributed": "dask",
     "fastapi": "challenge",
     "huggingface_hub": "hub",
+    "lightgbm": "lightgbm",
     "mlcroissant": "croissant",
     "mlflow": "mlflow",
     "skl2onnx": "onnx",
@@ -46,6 +47,11 @@ def attach(
     return find, lambda: public, public
 
 
+def installed_by(module: str) -> str:
+    """Return what pip installs to have a module."""
+    return _INSTALLED_BY.get(module, module)
+
+
 @contextmanager
 def needing(what: str, instead: str = "") -> Iterator[None]:
     """Say what `what` needs, and how to get it, if the block, or a decorated function, imports a missing module.
@@ -58,7 +64,7 @@ def needing(what: str, instead: str = "") -> Iterator[None]:
         module = (error.name or "").partition(".")[0]
         if module in _OURS or not module or " needs the module " in str(error):
             raise
-        advice = f"pip install {_INSTALLED_BY.get(module, module)}{instead}"
+        advice = f"pip install {installed_by(module)}{instead}"
         if module in sys.stdlib_module_names:
             advice = "only POSIX systems have it, and the Windows Subsystem for Linux"
         raise ModuleNotFoundError(f"{what} needs the module {module}: {advice}.", name=error.name) from None

@@ -1,24 +1,31 @@
 """Classifiers fitted to the rows of a context: one for each label, one for all labels, or one of classes."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from copy import copy
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_matrix, issparse
 from sklearn.base import is_classifier
-from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import has_fit_parameter
 
 from estimators._typing import Array, Estimator
 from estimators.contract.base import StreamClassifier
+from estimators.contract.blas_threads import one_thread
 from estimators.contract.failed_calls import DivergedError
 from estimators.contract.row_codes import COUNTS
 from estimators.contract.seeding import clone_with_seed
 from estimators.contract.validation import Features
-from estimators.meta._wrapped import in_threads
+from estimators.meta._wrapped import in_threads, takes_sparse
 from estimators.replay._kept_rows import KeptRows, take
 
 Seed = Callable[[int], Any]
+_TREES = "DecisionTreeClassifier", "ExtraTreesClassifier", "HistGradientBoostingClassifier", "RandomForestClassifier"
+_ROW_BY_ROW = {f"sklearn.{name}" for name in (*_TREES, "DummyClassifier")} | {"lightgbm.LGBMClassifier"}
+_SCALERS = {f"sklearn.{name}" for name in ("MaxAbsScaler", "MinMaxScaler", "StandardScaler")}
 
 
 class Models(NamedTuple):
@@ -38,8 +45,11 @@ class Models(NamedTuple):
 
     def predict_proba_each(self, X: Features) -> Array:
         """Return what `predict_proba` does for each row alone, to the last bit."""
-        if all(_predicts_row_by_row(model) for _, model in self.fitted) or X.shape[0] < 2:
+        alike = [(columns, _row_by_row(model)) for columns, model in self.fitted]
+        if X.shape[0] < 2:
             return self.predict_proba(X)
+        if all(model is not None for _, model in alike):
+            return self._replace(fitted=tuple(alike)).predict_proba(X)
         return np.concatenate([self.predict_proba(X[i : i + 1]) for i in range(X.shape[0])])
 
     def widened(self, n_new: int) -> "Models":
@@ -88,7 +98,9 @@ class Fit(NamedTuple):
         targets = targets[kept]
         weights = {} if (part.weight == 1).all() else {"sample_weight": part.weight}
         try:
-            return clone_with_seed(self.estimator, self.seed(column)).fit(part.X, targets, **weights)
+            with _threads_for(self.estimator):
+                model = clone_with_seed(self.estimator, self.seed(column))
+                return model.fit(_as_taken(part.X, self.estimator), targets, **weights)
         except DivergedError as error:
             # the one that diverged is a new clone: those fitted before go on
             error.is_marked = True
@@ -109,6 +121,7 @@ def require_weights(estimator: Estimator, weight: Array) -> None:
 
 def _probabilities(model: Any, X: Features, n_columns: int) -> Array:
     """Return the probability of each of a model's columns: a label, several labels, or classes."""
+    X = _as_taken(X, model)
     if not hasattr(model, "predict_proba"):
         proba = _one_hot(np.asarray(model.predict(X)), model.classes_, n_columns)
     else:
@@ -128,11 +141,44 @@ def _one_hot(decided: Array, classes: Array, n_columns: int) -> Array:
     return np.eye(max(n_columns, len(classes)))[positions]
 
 
-def _predicts_row_by_row(model: object) -> bool:
-    """Return whether the bits of a prediction do not depend on the rows predicted with it."""
-    # These imports take a tenth of a second.
-    from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
-    from sklearn.tree import DecisionTreeClassifier
+def _threads_for(estimator: Any) -> AbstractContextManager[None]:
+    """Let BLAS use one thread where many small products would wait for the others."""
+    last = estimator[-1] if _name(type(estimator)) == "sklearn.Pipeline" else estimator
+    return one_thread() if _name(type(last)) == "sklearn.LogisticRegression" else nullcontext()
 
-    trees = DecisionTreeClassifier, ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
-    return isinstance(model, (StreamClassifier, DummyClassifier, *trees))
+
+def _name(kind: type) -> str:
+    """Return the package and the name of a class, of modules that take long to import."""
+    return f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+
+
+def _as_taken(X: Features, estimator: Estimator) -> Any:
+    """Return CSR rows as a classifier takes them: dense, or, as LightGBM asks for, as a matrix of SciPy."""
+    if not issparse(X):
+        return X
+    return csr_matrix(X) if takes_sparse(estimator) else X.toarray()
+
+
+def _row_by_row(model: Any) -> Any:
+    """Return a model whose predictions do not depend on the rows predicted with them, to the last bit; or None.
+
+    Its predictions are those of the given model for one row.
+    """
+    kind = _name(type(model))
+    if isinstance(model, StreamClassifier) or not _ROW_BY_ROW.isdisjoint(map(_name, type(model).__mro__)):
+        return model
+    if kind == "sklearn.LogisticRegression":
+        alike = copy(model)
+        alike.decision_function = partial(_scores_of_each, model)
+        return alike
+    if kind == "sklearn.Pipeline" and all(_name(type(step)) in _SCALERS for step in model[:-1]):
+        last = _row_by_row(model[-1])
+        return None if last is None else type(model)([*model.steps[:-1], (model.steps[-1][0], last)])
+    return None
+
+
+def _scores_of_each(model: Any, X: Features) -> Array:
+    """Return the scores of a linear model; BLAS multiplies each dense row by itself, as rows together change bits."""
+    scores = X @ model.coef_.T if issparse(X) else np.matmul(X[:, np.newaxis], model.coef_.T)[:, 0]
+    scores = scores + model.intercept_
+    return scores.ravel() if scores.shape[1] == 1 else scores

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.random import RandomState
 from sklearn.base import MetaEstimatorMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from estimators._typing import Array, Estimator, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier, check_precision
@@ -17,7 +17,6 @@ from estimators.contract.row_codes import COUNTS, encode_labels
 from estimators.contract.validation import Features
 from estimators.meta._context import POLICIES, Context, Schedule
 from estimators.meta._context_models import Fit, Models, require_classifier, require_weights
-from estimators.meta._wrapped import takes_sparse
 from estimators.replay._kept_rows import KeptRows, take
 from metrics.validation import require_choice, require_integer
 
@@ -82,8 +81,12 @@ class ContextWindowClassifier(MetaEstimatorMixin, StreamClassifier):
 
     A label is predicted 1 if its probability is greater than 1/2; a classifier without ``predict_proba`` has
     probabilities 0 and 1. `predict_then_fit` predicts rows one by one, since bits of many classifiers depend on the
-    rows predicted together; trees, forests, ``HistGradientBoostingClassifier`` and our classifiers predict them at
-    once. Forests of scikit-learn with threads of their own (``n_jobs``) add votes in any order: their last bits vary.
+    rows predicted together. These predict rows at once: trees, forests, ``HistGradientBoostingClassifier``, LightGBM,
+    ``LogisticRegression``, pipelines of a scaler and one of them, and our classifiers. Forests of scikit-learn with
+    threads of their own (``n_jobs``) add votes in any order: their last bits vary.
+
+    CSR rows become dense for a classifier that does not take them, such as ``HistGradientBoostingClassifier``: up to
+    `context_size` rows at once.
 
     A fit that fails changes nothing: the classifiers fitted before are never changed.
 
@@ -155,11 +158,6 @@ class ContextWindowClassifier(MetaEstimatorMixin, StreamClassifier):
 
     def _can_grow(self) -> bool:
         return self.multilabel != "native"
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = takes_sparse(self._model)
-        return tags
 
     # ------------------------------------------------------------------- hooks
     def _start(self) -> None:

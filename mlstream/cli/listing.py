@@ -27,6 +27,7 @@ from mlstream.cli.completion import complete_strategy, complete_tables
 from mlstream.publishing.presets import PRESETS
 
 if TYPE_CHECKING:
+    from estimators.strategies import Strategy
     from mlstream.diagnosis.diagnosis import Diagnosis
     from mlstream.streams.stream import Stream
 
@@ -46,21 +47,29 @@ def strategies(
     as_json: AsJson = False,
 ) -> None:
     """List the strategies that have a name, or the parameters of one and the values that a search tries."""
-    summaries = {key: strategy.summary for key, strategy in estimators.STRATEGIES.items()}
+    found = estimators.STRATEGIES
     if name is None:
         if as_json:
-            console.print_json([{"name": key, "summary": summary} for key, summary in summaries.items()])
+            listed = found.items()
+            console.print_json([{"name": key, "summary": one.summary, "package": one.package} for key, one in listed])
         else:
-            console.show_lines(("strategy", "what it is"), summaries.items())
+            console.show_lines(("strategy", "what it is"), ((key, _summary(one)) for key, one in found.items()))
         return
     grids = estimators.grid(name)
     if as_json:
-        console.print_json({"name": name, "summary": summaries[name], "grids": grids})
+        console.print_json(
+            {"name": name, "summary": found[name].summary, "package": found[name].package, "grids": grids}
+        )
         return
-    console.print_line(f"{name}: {summaries[name]}")
+    console.print_line(f"{name}: {_summary(found[name])}")
     rows = [(parameter, ", ".join(map(repr, values))) for one in grids for parameter, values in one.items()]
     if rows:
         console.show_lines(("parameter", "values that a search tries (--tune)"), rows)
+
+
+def _summary(strategy: Strategy) -> str:
+    missing = strategy.to_install
+    return f"{strategy.summary} Not here: pip install {missing}" if missing else strategy.summary
 
 
 def detectors(as_json: AsJson = False) -> None:

@@ -40,7 +40,8 @@ class Compilation:
 
 def compilable() -> tuple[str, ...]:
     """Return what can be compiled ahead: the strategies, and `OTHERS`."""
-    return (*STRATEGIES, *OTHERS)
+    # learners of other packages meet no kernel that ours have not met
+    return (*(name for name, strategy in STRATEGIES.items() if not strategy.package), *OTHERS)
 
 
 def compile_ahead(names: Iterable[str] = ()) -> Iterator[Compilation]:

@@ -59,7 +59,14 @@ _OTHERS = {
 }
 # what strategies would compute for a minute otherwise
 _FEWER = MappingProxyType(
-    {"AESAKNNS": {"n_members": 2, "max_window": 200}} | {key: {"max_iter": 20} for key in ("IRM", "V-REx", "GroupDRO")}
+    {
+        "AESAKNNS": {"n_members": 2, "max_window": 200},
+        "window_random_forest": {"estimator__n_estimators": 3},
+        "window_gradient_boosting": {"estimator__max_iter": 3},
+        "window_LightGBM": {"estimator__n_estimators": 3},
+        "River_ARF": {"n_models": 2},
+        **{key: {"max_iter": 20} for key in ("IRM", "V-REx", "GroupDRO")},
+    }
 )
 _BATCHES = {
     "PRAGMA forest": PragmaForestClassifier(5, n_bags=0),
@@ -67,8 +74,10 @@ _BATCHES = {
 }
 _MEMORIES = {type(one).__name__: one for one in (ReservoirMemory(), FIFOMemory(), PRSMemory(), OCDMMemory())}
 
+# names of strategies whose packages are here
+HERE = tuple(name for name, strategy in STRATEGIES.items() if not strategy.to_install)
 # names of learners: those that learn from streams, and those learnt by `fit` alone
-IN_STREAMS = (*STRATEGIES, *_OTHERS)
+IN_STREAMS = (*HERE, *_OTHERS)
 BATCHES = tuple(_BATCHES)
 MEMORIES = tuple(_MEMORIES)
 

@@ -14,7 +14,8 @@ from estimators._kernels.parts import PartLibrary
 from estimators._kernels.sorting import order_descending
 from estimators._kernels.watching import count_compiled
 from estimators._typing import Array
-from estimators.strategies import STRATEGIES, make_strategy
+from estimators.strategies import make_strategy
+from tests.estimators.instances import HERE
 from tests.loops import check_all, in_two_tiers
 
 
@@ -136,7 +137,7 @@ def layouts_of_labels(Y):
     yield from (Y.astype(np.int64), Y.astype(bool), Y.astype(float), np.asfortranarray(Y), Y.tolist(), read_only)
 
 
-@in_two_tiers([*(name for name in STRATEGIES if name not in COSTLY), *COSTLY], n_fast=-len(COSTLY))
+@in_two_tiers([*(name for name in HERE if name not in COSTLY), *COSTLY], n_fast=-len(COSTLY))
 def test_rows_of_other_types_and_layouts_compile_nothing(cases):
     def check(name):
         X = np.random.default_rng(0).random((60, 6))

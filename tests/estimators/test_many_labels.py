@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from estimators import STRATEGIES, ClassifierChain, HoeffdingTreeClassifier, make_strategy
+from estimators import ClassifierChain, HoeffdingTreeClassifier, make_strategy
+from tests.estimators.instances import HERE
 from tests.loops import check_all, in_two_tiers
 
 # a chain has all labels before one as its features
 QUADRATIC = {"CC_HT"}
 # the memory of regressions over environments does not depend on the number of steps
 FEWER = {key: {"max_iter": 1} for key in ("ERM", "IRM", "V-REx", "GroupDRO")}
+# thousands of models of other packages: a minute each, for memory that is theirs
+OF_OTHERS = {"BR_PA", "BR_SGD", "River_ARF", "River_HT"}
 # these take half a second or more for a thousand labels
 COSTLY = ("AESAKNNS", "BR_HAT", "ContextWindow", "GDumb", *FEWER)
 N_ROWS = 8
@@ -47,7 +50,7 @@ def bytes_for(name, n_labels):
     return size, peak
 
 
-@in_two_tiers([*sorted(set(STRATEGIES) - QUADRATIC - set(COSTLY)), *COSTLY], n_fast=-len(COSTLY))
+@in_two_tiers([*sorted(set(HERE) - QUADRATIC - OF_OTHERS - set(COSTLY)), *COSTLY], n_fast=-len(COSTLY))
 def test_twice_the_labels_take_twice_the_memory(cases):
     def check(name):
         # what is compiled, or imported, at the first call does not count

@@ -1,11 +1,16 @@
 """A name gives a fresh learner, its grid can be searched, and what is unknown is named."""
 
+import re
+import sys
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from estimators.interop.river import RiverClassifier
 from estimators.strategies import STRATEGIES, grid, make_strategy
+from tests.estimators.instances import HERE
 from tests.loops import check_all
 
 RNG = np.random.default_rng(0)
@@ -55,6 +60,14 @@ N_CONFIGURATIONS = {
     "prior_distribution": 1,
     "mean": 1,
     "1NN": 4 * (1 + 2),
+    "window_random_forest": 2 * 2,
+    "window_gradient_boosting": 3 * 2,
+    "window_logistic": 4,
+    "window_LightGBM": 3 * 2,
+    "BR_SGD": 3,
+    "BR_PA": 3,
+    "River_HT": 2 * 2 * 2,
+    "River_ARF": 2 * 2,
 }
 
 
@@ -65,7 +78,12 @@ def test_a_strategy_learns_and_can_be_cloned():
         Y_pred, Y_proba = learner.predict_then_fit(X, Y)
         assert Y_pred.shape == Y_proba.shape == Y.shape
 
-    check_all(STRATEGIES, check)
+    check_all(HERE, check)
+
+
+def river_parameters(learner):
+    """Return the parameters of a model of River, whose ensembles do not print theirs."""
+    return learner.model._get_params() if isinstance(learner, RiverClassifier) else {}
 
 
 def test_every_configuration_of_a_grid_can_be_made():
@@ -73,18 +91,19 @@ def test_every_configuration_of_a_grid_can_be_made():
         configurations = list(ParameterGrid(grid(name)))
         assert len(configurations) == N_CONFIGURATIONS[name]
         made = [make_strategy(name, **configuration) for configuration in configurations]
-        assert len({str(learner.get_params()) for learner in made}) == len(made)
+        assert len({str([learner.get_params(), river_parameters(learner)]) for learner in made}) == len(made)
 
-    check_all(STRATEGIES, check)
+    check_all(HERE, check)
 
 
 def can_grow(name):
-    return hasattr(make_strategy(name), "on_new_labels")
+    return make_strategy(name)._can_grow()
 
 
 def test_most_strategies_can_learn_new_labels():
-    cannot = {"LC_HT", "MLHAT", "iSOUPtree", "GOOWE_ML", "ERM", "IRM", "V-REx", "GroupDRO"}
-    assert {name for name in STRATEGIES if not can_grow(name)} == cannot
+    invariant = {"ERM", "IRM", "V-REx", "GroupDRO"}
+    whole = {"LC_HT", "MLHAT", "iSOUPtree", "GOOWE_ML", "window_random_forest", "River_HT", "River_ARF"} | invariant
+    assert {name for name in HERE if not can_grow(name)} == whole
 
 
 def test_a_strategy_learns_new_labels_or_refuses_to_be_made_so():
@@ -99,7 +118,7 @@ def test_a_strategy_learns_new_labels_or_refuses_to_be_made_so():
         learner.partial_fit(X, Y)
         assert learner.partial_fit(X, np.hstack([Y, Y])).predict(X).shape == (30, 4)
 
-    check_all(STRATEGIES, check)
+    check_all(HERE, check)
 
 
 def test_what_to_do_with_new_labels_is_checked():
@@ -130,7 +149,7 @@ def test_any_parameter_of_the_learner_can_be_set():
                 other = object()
                 assert make_strategy(name, **{parameter: other}).get_params()[parameter] is other, (parameter, value)
 
-    check_all(STRATEGIES, check)
+    check_all(HERE, check)
 
 
 def test_a_seed_is_accepted_by_every_name_and_reaches_those_that_draw():
@@ -145,7 +164,7 @@ def test_a_seed_is_accepted_by_every_name_and_reaches_those_that_draw():
         for ours, theirs in zip(seeded.predict_then_fit(X, Y), same.predict_then_fit(X, Y), strict=True):
             np.testing.assert_array_equal(ours, theirs)
 
-    check_all(STRATEGIES, check)
+    check_all(HERE, check)
 
 
 @pytest.mark.parametrize("name", ["mean", "1NN", "NN"])
@@ -167,3 +186,18 @@ def test_parameters_of_a_strategy_and_of_its_learner_go_together():
     message = r"NN must have parameters among \['learning_rate'\]. Got 'seed' instead; .* also has .*, random_state, "
     with pytest.raises(ValueError, match=message):
         make_strategy("NN", seed=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "package"),
+    [("window_LightGBM", "lightgbm", "'mlstream-toolkit[lightgbm]'"), ("River_HT", "river.tree", "river")],
+)
+def test_a_strategy_without_its_package_says_what_to_install(name, module, package, monkeypatch):
+    for absent in (STRATEGIES[name].package, module):
+        monkeypatch.setitem(sys.modules, absent, None)
+    assert STRATEGIES[name].to_install == package
+    message = rf"The strategy {name} needs the module {STRATEGIES[name].package}: pip install {re.escape(package)}\."
+    with pytest.raises(ModuleNotFoundError, match=message):
+        make_strategy(name)
+    with pytest.raises(ValueError, match=r"'grow' instead; NN, .*window_logistic.* can grow"):
+        make_strategy("LC_HT", on_new_labels="grow")

@@ -212,7 +212,7 @@ def test_other_learners_are_refused_with_the_names_of_those_that_can():
         with pytest.raises(TypeError, match=r"one of AGEMClassifier, .*StreamRidgeClassifier to become ONNX\. Got \w+"):
             to_onnx(learner)
 
-    names = {*IN_STREAMS, *BATCHES} - {*CONVERTED, "stack", "replay", "GDumb on another"}
+    names = {*IN_STREAMS, *BATCHES} - {*CONVERTED, "stack", "replay", "GDumb on another", "BR_SGD", "BR_PA"}
     check_all(sorted(names), check)
     for inside in (PrequentialStack([("tree", HoeffdingTreeClassifier())]), BinaryRelevance(HoeffdingTreeClassifier())):
         with pytest.raises(TypeError, match="Got HoeffdingTreeClassifier instead"):

@@ -24,6 +24,8 @@ from estimators import (
     OnlineNeuralClassifier,
     make_strategy,
 )
+from estimators.strategies import STRATEGIES
+from tests.estimators import instances
 from tests.estimators.streams import drawn, tasks_that_return
 from tests.loops import check_all, in_two_tiers
 
@@ -121,6 +123,25 @@ def test_it_predicts_what_a_slow_loop_of_fits_predicts(cases):
         assert learner.n_fits_ == n_fits > 3
 
     check_all(cases, lambda case: check(case[0], *case[1]))
+
+
+@pytest.mark.parametrize("name", ["window_gradient_boosting", "window_logistic", "window_LightGBM"])
+def test_classifiers_of_other_packages_predict_what_the_loop_predicts_dense_or_not(name):
+    if package := STRATEGIES[name].to_install:
+        pytest.skip(f"needs {package}")
+    X, Y = drawn(230)
+    X *= np.arange(X.shape[1]) + 1.0
+    X[X < 0] = 0
+    learner = instances.made(name).set_params(context_size=150).begin(X, Y)
+    from_csr = clone(learner).begin(sparse.csr_array(X), Y)
+    _, proba = learner.predict_then_fit(X, Y)
+    expected, n_fits = slow_predictions(learner, X, Y, np.ones(Y.shape, dtype=bool))
+    np.testing.assert_array_equal(proba, expected)
+    assert learner.n_fits_ == n_fits == 2
+    _, proba = from_csr.predict_then_fit(sparse.csr_array(X), Y)
+    np.testing.assert_allclose(proba, expected, atol=1e-3)
+    each = np.vstack([from_csr.predict_proba(sparse.csr_array(X[i : i + 1])) for i in range(30)])
+    np.testing.assert_array_equal(from_csr.predict_then_fit(sparse.csr_array(X[:30]), Y[:30])[1], each)
 
 
 def test_rows_are_numbered_without_those_of_weight_zero():

@@ -1,5 +1,6 @@
 """Names that can be typed are listed, and the version is printed."""
 
+import sys
 from importlib import metadata
 
 import pytest
@@ -22,6 +23,13 @@ def test_strategies_are_listed_one_a_line_with_what_they_are():
     lines = invoke("strategies").output.splitlines()[1:]
     assert [line.split()[0] for line in lines] == list(STRATEGIES)
     assert all(len(line.split()) > 2 for line in lines)
+
+
+def test_a_strategy_whose_package_is_absent_is_listed_with_what_installs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    for command in (["strategies"], ["strategies", "window_LightGBM"]):
+        shown = " ".join(invoke(*command).output.split())
+        assert shown.count("Not here: pip install 'mlstream-toolkit[lightgbm]'") == 1
 
 
 def test_the_parameters_of_a_strategy_are_listed_with_their_grid():

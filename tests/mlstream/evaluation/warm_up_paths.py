@@ -81,7 +81,7 @@ def main(layout):
     BEFORE_FORK.extend(find_compiled())
     # Objects that are frozen are not found again, and looking at them in a process would copy them all.
     gc.freeze()
-    for name in (*STRATEGIES, *OTHERS):
+    for name in (*(name for name, strategy in STRATEGIES.items() if not strategy.to_install), *OTHERS):
         if (process := os.fork()) == 0:
             status = 1
             try:

@@ -281,7 +281,7 @@
     sortBy(head, direction === "descending" ? direction : "ascending");
     if (key) buttons.find((button) => button.dataset.key === key)?.focus();
     const least = 2 ** (1 - ranking.streams.length) * (ranking.learners.length - 1);
-    const few = least > DATA.alpha ? ` So few streams prove no difference between so many learners: p is at least ${Math.min(least, 1).toFixed(3)}.` : "";
+    const few = least > DATA.alpha ? ` On so few streams, no two of so many learners can differ beyond chance: p is at least ${Math.min(least, 1).toFixed(3)}.` : "";
     byId("shown").textContent = `${shown.length} of ${plural(ranking.learners.length, "learner")} shown, on ${plural(ranking.streams.length, "stream")}${state.scope === "lite" ? " of the lite part" : ""}.${few}`;
     if (ranking.agreement !== null) byId("shown").append(" Mean ranks agree with those on all streams: Spearman ", number(fixed(ranking.agreement, 2), () => showAgreement(board, score)), ".");
     return new Set(shown);

@@ -6,7 +6,7 @@ import jinja2
 def page_templates(*packages: str) -> jinja2.Environment:
     """Return the environment of the templates of some packages; those of the first one come first."""
     environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(one) for one in packages]),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package) for package in packages]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

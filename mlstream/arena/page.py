@@ -97,10 +97,10 @@ def write_page(
 
 def render_page(suite: Suite, records: Mapping[str, LearnerRecord], joined: Mapping[str, LearnerRecord]) -> str:
     """Write the page of some records, and of those of learners that joined; both may have one of a name."""
-    joined = {name if name not in records else f"{name} (yours)": one for name, one in joined.items()}
+    joined = {f"{name} (yours)" if name in records else name: record for name, record in joined.items()}
     shown = {**records, **joined}
     # What one user alone has run on leaves nobody else out.
-    counted = {stream for one in (records or joined).values() for stream in one.cells}
+    counted = {stream for record in (records or joined).values() for stream in record.cells}
     rankings = {
         f"{scope}/{board}/{score.name}": ranking
         for scope in _scopes(suite)
@@ -135,7 +135,7 @@ def _describe(
 ) -> Json:
     """Gather what the script of the page shows; learners, streams and scores are numbered by their places."""
     places = {name: place for place, name in enumerate(records)}
-    streams = {one.name: place for place, one in enumerate(suite.streams)}
+    streams = {entry.name: place for place, entry in enumerate(suite.streams)}
     names = list(dict.fromkeys(name for stream in streams for name in score_names(suite, stream)))
     held = [_scores_held(stream, names, records.values()) for stream in streams]
     return {
@@ -144,19 +144,16 @@ def _describe(
         "alpha": ALPHA,
         "scopes": _scopes(suite),
         "boards": {board: _describe_board(suite, board) for board in suite.boards},
-        "streams": [[one.name, one.board, one.data_sha256] for one in suite.streams],
+        "streams": [[entry.name, entry.board, entry.data_sha256] for entry in suite.streams],
         "scores": names,
         "held": [[names.index(name) for name in of_stream] for of_stream in held],
-        "learners": [_describe_learner(name, one, is_joined=name in joined) for name, one in records.items()],
-        "cells": [
-            [_pack(one.cells.get(stream), of_stream) for stream, of_stream in zip(streams, held, strict=True)]
-            for one in records.values()
-        ],
+        "learners": [_describe_learner(name, record, is_joined=name in joined) for name, record in records.items()],
+        "cells": [_pack_cells(record, dict(zip(streams, held, strict=True))) for record in records.values()],
         "rankings": {
-            key: _pack_ranking(one, records, suite, places, streams)
+            key: _pack_ranking(ranking, records, suite, places, streams)
             # The whole board, of which a ranking by the lite part is to tell the ranks.
-            | {"agreement": _agreement(one, rankings.get(key.replace("lite/", "full/", 1)))}
-            for key, one in rankings.items()
+            | {"agreement": _agreement(ranking, rankings.get(key.replace("lite/", "full/", 1)))}
+            for key, ranking in rankings.items()
         },
         "coverage": _coverage(suite, records.values()),
     }
@@ -164,14 +161,18 @@ def _describe(
 
 def _scores_held(stream: str, names: Sequence[str], records: Iterable[LearnerRecord]) -> list[str]:
     """List the scores that any record has of a stream."""
-    found = {name for one in records if stream in one.cells for name in one.cells[stream].scores}
+    found = {name for record in records if stream in record.cells for name in record.cells[stream].scores}
     return [name for name in names if name in found]
 
 
-def _pack(cell: Cell | None, names: Sequence[str]) -> list[Any] | None:
-    if cell is None:
-        return None
-    return [cell.status, cell.wall_s, cell.cpu_s, cell.energy_j, [cell.scores.get(one) for one in names], cell.error]
+def _pack_cells(record: LearnerRecord, held: Mapping[str, Sequence[str]]) -> list[list[Any] | None]:
+    """Return the cells of a learner, None where there is no record; `held` are the scores of each stream."""
+    found = [(record.cells.get(stream), names) for stream, names in held.items()]
+    return [None if cell is None else _pack(cell, names) for cell, names in found]
+
+
+def _pack(cell: Cell, names: Sequence[str]) -> list[Any]:
+    return [cell.status, cell.wall_s, cell.cpu_s, cell.energy_j, [cell.scores.get(name) for name in names], cell.error]
 
 
 def _describe_board(suite: Suite, board: str) -> Json:
@@ -180,7 +181,7 @@ def _describe_board(suite: Suite, board: str) -> Json:
         "title": entry.title,
         "about": entry.about,
         "scores": [_describe_score(score) for score in suite.scores(board)],
-        "streams": [one.name for one in suite.entries("full", board)],
+        "streams": [entry.name for entry in suite.entries("full", board)],
         "heading": suite.scores(board)[0].name,
     }
 
@@ -227,7 +228,7 @@ def _pack_ranking(
     cpu, joules = (
         [_total(records[name], ranking.streams, what) for name in ranking.learners] for what in ("cpu_s", "energy_j")
     )
-    reference = dict(zip(ranking.learners, cpu, strict=True)).get(suite.reference)
+    of_reference = dict(zip(ranking.learners, cpu, strict=True)).get(suite.reference)
     return {
         "learners": [places[name] for name in ranking.learners],
         "streams": [streams[name] for name in ranking.streams],
@@ -235,12 +236,11 @@ def _pack_ranking(
         "low": _rounded(ranking.intervals[:, 0]),
         "high": _rounded(ranking.intervals[:, 1]),
         "means": _rounded(ranking.means),
-        # Very small ones keep their size.
-        "p": [float(f"{one:.3g}") for one in ranking.compared_with(ranking.learners[0])],
+        "p": [_significant(p) for p in ranking.compared_with(ranking.learners[0])],
         "stream_ranks": [_rounded(column) for column in ranking.stream_ranks.T],
         "cpu_s": cpu,
         "energy_j": joules,
-        "times": [None if one is None or not reference else float(f"{one / reference:.4g}") for one in cpu],
+        "times": [_significant(seconds / of_reference) if seconds and of_reference else None for seconds in cpu],
         "front": _front(ranking, joules),
         "left_out": [places[name] for name in ranking.left_out],
     }
@@ -253,6 +253,10 @@ def _agreement(ranking: Ranking, whole: Ranking | None) -> float | None:
     if len(pairs) < _LEAST_AGREEING or not np.ptp(pairs, axis=0).all():
         return None
     return round(float(spearmanr(pairs).statistic), _DIGITS)
+
+
+def _significant(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
 
 
 def _rounded(values: Iterable[float]) -> list[float | None]:
@@ -273,22 +277,22 @@ def _front(ranking: Ranking, joules: Sequence[float | None]) -> list[int]:
         for place, (cost, mean) in enumerate(zip(joules, ranking.means, strict=True))
         if cost is not None and not np.isnan(ranking.values[:, place]).any()
     ]
-    return [finished[one][0] for one in pareto_front([(cost, score) for _, cost, score in finished])]
+    return [finished[at][0] for at in pareto_front([(cost, score) for _, cost, score in finished])]
 
 
 def _coverage(suite: Suite, records: Collection[LearnerRecord]) -> Json:
-    known = {one.name for one in suite.streams}
-    cells = [[cell for name, cell in one.cells.items() if name in known] for one in records]
-    statuses = [cell.status for one in cells for cell in one]
+    known = {entry.name for entry in suite.streams}
+    cells = [[cell for name, cell in record.cells.items() if name in known] for record in records]
+    statuses = [cell.status for of_learner in cells for cell in of_learner]
     return {
         "n_learners": len(cells),
         "n_streams": len(known),
-        "n_complete": sum(len(one) == len(known) for one in cells),
+        "n_complete": sum(len(of_learner) == len(known) for of_learner in cells),
         "n_cells": len(statuses),
         "n_possible": len(cells) * len(known),
         "n_capped": statuses.count("capped"),
         "n_failed": statuses.count("failed"),
-        "unrecorded": sorted(known - {name for one in records for name in one.cells}),
+        "unrecorded": sorted(known - {name for record in records for name in record.cells}),
     }
 
 
@@ -301,4 +305,4 @@ def _overview(
         ranking = rankings.get(f"full/{board}/{suite.scores(board)[0].name}")
         of_boards.append({} if ranking is None else dict(zip(ranking.learners, ranking.ranks.tolist(), strict=True)))
     rows = [(name, [ranks.get(name) for ranks in of_boards]) for name in records]
-    return sorted(rows, key=lambda row: [math.inf if one is None else one for one in row[1]])
+    return sorted(rows, key=lambda row: [math.inf if rank is None else rank for rank in row[1]])

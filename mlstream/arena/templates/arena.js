@@ -186,14 +186,12 @@
   }
 
   function showCoverage() {
-    const rows = DATA.learners.map((one, learner) => {
-      const cells = DATA.cells[learner], found = cells.filter(Boolean);
-      const missing = DATA.streams.filter((_, stream) => !cells[stream]).map(([name]) => name);
-      const count = (status) => found.filter((each) => each[STATUS] === status).length;
-      return make("tr", {}, rowHead(one.name, make("a", { href: hashOf({ learner: one.name }), onclick: () => dialog.close() }, one.name)), cell(found.length, String(found.length)), cell(count("done"), String(count("done"))),
-        cell(count("capped"), String(count("capped"))), cell(count("failed"), String(count("failed"))), make("td.text", { "data-value": missing.length }, missing.length > 6 ? `${missing.length} streams` : missing.join(", ")));
+    const rows = DATA.learners.map(({ name }, learner) => {
+      const states = DATA.cells[learner].map((found) => (found ? found[STATUS] : "missing"));
+      const count = (status) => states.filter((one) => one === status).length;
+      return make("tr", {}, rowHead(name, make("a", { href: hashOf({ learner: name }), onclick: () => dialog.close() }, name)), ["done", "capped", "failed", "missing"].map((status) => cell(count(status), String(count(status)))));
     });
-    show("What is recorded", [table(`Runs of each learner on ${DATA.streams.length} streams.`, ["Learner", "Recorded", "Done", "Stopped", "Failed", "Missing"].map((title) => ({ title })), rows)]);
+    show("What is recorded", [table(`Runs of each learner on ${DATA.streams.length} streams; a name leads to them.`, ["Learner", "Done", "Stopped", "Failed", "Missing"].map((title) => ({ title })), rows)]);
   }
 
   // The filters.

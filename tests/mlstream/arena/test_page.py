@@ -321,6 +321,15 @@ class TestInBrowser:
         assert browser.run("document.querySelector('#board-title').textContent") == "Hierarchy"
         assert any(name.startswith("MyLearner") for name in column(browser, 0))
 
+    def test_the_coverage_counts_the_runs_of_each_learner(self, browser, page):
+        open_at(browser, page)
+        browser.run("document.querySelector('#coverage button').click()")
+        rows = zip(*(column(browser, place, "#dialog") for place in range(5)), strict=True)
+        states = ("done", "capped", "failed")
+        for (name, *shown), record in zip(rows, [*make_records().values(), newcomer()], strict=True):
+            counts = [sum(cell.status == status for cell in record.cells.values()) for status in states]
+            assert (name, *map(int, shown)) == (record.learner, *counts, len(STREAMS) - len(record.cells))
+
     def test_filters_hide_learners_and_the_address_keeps_the_view(self, browser, page):
         open_at(browser, page)
         set_filter(browser, "cost", "10")

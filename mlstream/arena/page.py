@@ -207,8 +207,7 @@ def _describe_learner(name: str, record: LearnerRecord, *, is_joined: bool) -> J
     elif record.estimator.partition("(")[0] in BASELINES:
         kind = "baseline"
     else:
-        package: str = getattr(strategy, "package", "")
-        kind = "outsider" if strategy is None or package else "ours"
+        kind = "outsider" if strategy is None or strategy.package else "ours"
     return {
         "name": name,
         "kind": kind,

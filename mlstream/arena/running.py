@@ -226,6 +226,8 @@ def read_folder(folder: Path) -> LearnerRecord:
     suite = load_suite(origin.suite)
     known = {entry.name for entry in suite.streams}
     runs = [run for run in load_runs(folder) if run.stream in known and run.strategy == origin.learner]
+    if not runs:
+        raise FileNotFoundError(f"{folder} must hold runs on streams of suite {suite.version}. Got 0.")
     return make_record(origin.learner, origin.source_sha256, runs, suite)
 
 

@@ -130,6 +130,7 @@ def place_of(learner: str, ranking: Ranking) -> Place:
     pairs = list(zip(ranking.learners, ranking.ranks, differs, strict=True))
     rank = float(ranking.ranks[column])
     order = np.argsort(ranking.stream_ranks[:, column], kind="stable")
+    n_shown = min(_N_SHOWN, len(order) // 2)
     by_rank = [(ranking.streams[place], float(ranking.stream_ranks[place, column])) for place in order]
     low, high = ranking.intervals[column].tolist()
     return Place(
@@ -142,8 +143,8 @@ def place_of(learner: str, ranking: Ranking) -> Place:
         interval=(low, high),
         beats=tuple(name for name, other, is_other in pairs if is_other and other > rank),
         beaten_by=tuple(name for name, other, is_other in pairs if is_other and other < rank),
-        best_on=tuple(by_rank[:_N_SHOWN]),
-        worst_on=tuple(by_rank[::-1][:_N_SHOWN]),
+        best_on=tuple(by_rank[:n_shown]),
+        worst_on=tuple(by_rank[::-1][:n_shown]),
     )
 
 
@@ -164,6 +165,16 @@ def find_places(
             if ranking is not None and learner.learner in ranking.learners:
                 places.append(place_of(learner.learner, ranking))
     return places
+
+
+def heading_places(places: Sequence[Place], suite: Suite) -> list[list[Place]]:
+    """Return, board by board, the places by its heading scores; without probabilities, by a learner's own decisions."""
+    found = {(place.board, place.score): place for place in places}
+    by_board = []
+    for board in suite.boards:
+        names = [score.name if (board, score.name) in found else score.metric for score in suite.heading_scores(board)]
+        by_board.append([found[board, name] for name in names if (board, name) in found])
+    return [of_board for of_board in by_board if of_board]
 
 
 def compare_costs(learner: LearnerRecord, reference: LearnerRecord) -> Cost | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -269,8 +270,9 @@ def _describe(done: ArenaRun, places: Sequence[Place], cost: Cost | None) -> dic
 
 def _show(done: ArenaRun, places: Sequence[Place], cost: Cost | None, suite: Suite) -> None:
     """Print where a learner stands: by board, then pairs, streams and cost."""
-    heading = {score.name for board in suite.boards for score in suite.scores(board)[:1]}
-    shown = [place for place in places if place.score in {score.name for score in suite.heading_scores(place.board)}]
+    from mlstream.arena.standings import heading_places
+
+    by_board = heading_places(places, suite)
     rows = [
         (
             place.board,
@@ -282,13 +284,12 @@ def _show(done: ArenaRun, places: Sequence[Place], cost: Cost | None, suite: Sui
             str(len(place.beats)),
             str(len(place.beaten_by)),
         )
-        for place in shown
+        for place in chain.from_iterable(by_board)
     ]
     heads = ("board", "score", "mean rank", "95 % interval", "place", "streams", "beats", "beaten by")
     console.show_lines(heads, rows)
-    for place in shown:
-        if place.score in heading and place.score == suite.scores(place.board)[0].name:
-            console.print_line(f"{place.board}: {_pairs(place)}")
+    for first, *_ in by_board:
+        console.print_line(f"{first.board}: {_pairs(first)}")
     if cost is not None:
         console.print_line(
             f"Cost: {cost.cpu_s:.1f} s of CPU and {cost.energy_j:.0f} J on {cost.n_streams} streams, "
@@ -311,9 +312,12 @@ def _pairs(place: Place) -> str:
     parts = [
         f"{words} {_some(names)}" for words, names in (("beats", place.beats), ("beaten by", place.beaten_by)) if names
     ] or ["differs from nobody beyond chance"]
-    best = ", ".join(f"{stream} (rank {rank:.0f})" for stream, rank in place.best_on)
-    worst = ", ".join(f"{stream} ({rank:.0f})" for stream, rank in place.worst_on)
-    return f"{'; '.join(parts)}. Best on {best}; worst on {worst}."
+    ends = [
+        f"{words} on {', '.join(f'{stream} (rank {rank:.0f})' for stream, rank in streams)}"
+        for words, streams in (("best", place.best_on), ("worst", place.worst_on))
+        if streams
+    ]
+    return "; ".join([*parts, *ends])
 
 
 def _some(names: Sequence[str]) -> str:

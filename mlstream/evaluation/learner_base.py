@@ -9,10 +9,12 @@ from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from estimators.contract.failed_calls import DivergedError
+from estimators.meta._wrapped import takes_sparse
 from metrics.validation import positive_columns
 from mlstream._support.mapped import plain
 from mlstream.evaluation.decisions import Decisions, make_decisions
@@ -105,6 +107,7 @@ class Learner(ABC):
         self._uses_task = uses_task(estimator)
         self._with_heads = {name: takes(estimator, name, "label_mask") for name in ("predict", "predict_proba")}
         self._can_predict = False
+        self._takes_sparse = takes_sparse(estimator)
 
     @abstractmethod
     def begin(self, X: Features, Y: Indicator) -> None:
@@ -118,7 +121,7 @@ class Learner(ABC):
         if not self._can_predict:
             nothing = no_predictions(X.shape[0], self._n_labels)
             return nothing._replace(also=(nothing.decided,) * len(self._also))
-        X = plain(X)
+        X = self._as_taken(X)
         with self._meter.block(), self._meter.phase("evaluate"):
             predictions = self._call_predict(X, heads)
         read = self._read(*predictions, X.shape[0])
@@ -132,7 +135,7 @@ class Learner(ABC):
         A row of which no label counts has nothing to learn: it is only predicted. `task_ids` are the tasks of the rows,
         for learners that are given environments.
         """
-        X, Y = plain(X), plain(Y)
+        X, Y = self._as_taken(X), plain(Y)
         predictions = self._test_then_train_known(X, Y, self._given(mask, heads, task_ids))
         return self._decide(lambda rule: rule.online(predictions, Y, mask), predictions, self._deciding)
 
@@ -160,7 +163,7 @@ class Learner(ABC):
 
     def learn(self, X: Features, Y: Indicator, mask: Mask, task_ids: Index | None = None) -> None:
         """Learn rows one after the other, except those without a label that counts."""
-        X, Y = plain(X), plain(Y)
+        X, Y = self._as_taken(X), plain(Y)
         known = np.broadcast_to(mask.any(axis=-1), len(Y))
         given = self._given(mask, None, task_ids)
         if not known.all():
@@ -173,6 +176,11 @@ class Learner(ABC):
         if self._decisions is not None:
             with self._meter.block(), self._meter.phase(self._deciding):
                 self._decisions.learn(Y, given.mask)
+
+    def _as_taken(self, X: Features) -> Features:
+        """Return rows in memory; dense, if the estimator's tags say that it takes no other."""
+        X = plain(X)
+        return X.toarray() if issparse(X) and not self._takes_sparse else X
 
     def _given(self, mask: Mask, heads: Mask | None, task_ids: Index | None) -> Given:
         return Given(mask, heads, task_ids if self.gives_environment else None)

@@ -270,7 +270,7 @@ def _total(record: LearnerRecord, streams: Iterable[str], what: str) -> float | 
 
 def _front(ranking: Ranking, joules: Sequence[float | None]) -> list[int]:
     """Return the places, by joules, of the learners that finished and that no other beats in score and joules."""
-    sign = 1.0 if ranking.is_higher_better else -1.0
+    sign = 1.0 if ranking.higher else -1.0
     finished = [
         (place, cost, sign * mean)
         for place, (cost, mean) in enumerate(zip(joules, ranking.means, strict=True))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from metrics import average_ranks, rank_intervals, wilcoxon_holm
 from mlstream.analysis.score_info import score_heading
 from mlstream.arena.records import Cell, LearnerRecord
-from mlstream.arena.suite import Scope, Score, Suite
+from mlstream.arena.suite import OWN_RANK, Scope, Score, Suite
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,20 +36,16 @@ class Ranking(NamedTuple):
     ranks: Floats  # (n_learners,): means over streams.
     intervals: Floats  # (n_learners, 2): bootstrap over streams, 95 %.
     left_out: tuple[str, ...]  # Learners without a record on all these streams.
+    higher: bool  # Whether the best score is the greatest.
 
     @property
     def means(self) -> list[float]:
         """Mean score of each learner over the streams that it finished."""
         return [float(np.nanmean(column)) if not np.isnan(column).all() else math.nan for column in self.values.T]
 
-    @property
-    def is_higher_better(self) -> bool:
-        """Whether the best score is the greatest."""
-        return score_heading(self.score.metric).better == "higher"
-
     def compared_with(self, learner: str) -> Floats:
         """Return the p-value of each learner and this one: Wilcoxon's signed ranks with Holm's correction."""
-        return wilcoxon_holm(_filled(self.values, higher=self.is_higher_better), self.learners.index(learner))
+        return wilcoxon_holm(_filled(self.values, higher=self.higher), self.learners.index(learner))
 
 
 class Place(NamedTuple):
@@ -90,22 +86,24 @@ def rank_learners(
     """Rank learners on a board by one score; None if fewer than two can be compared.
 
     `streams` are those that count; by default all of the board that any learner has run on. Learners that lack a record
-    on one of them, or estimate no probabilities that the decision rule needs, are left out.
+    on one of them are left out.
     """
     recorded = {name for record in records.values() for name in record.cells}
     wanted = recorded if streams is None else streams
     names = [entry.name for entry in suite.entries(scope, board) if entry.name in wanted]
-    complete = [
-        learner
-        for learner, one in records.items()
-        if names and one.cells.keys() >= set(names) and _is_scored(one, score)
-    ]
-    values = np.array([[_value(records[learner].cells[name], score) for learner in complete] for name in names])
-    if len(complete) < 2 or np.isnan(values).all():
+    complete = [learner for learner, record in records.items() if names and record.cells.keys() >= set(names)]
+    if len(complete) < 2:
         return None
+    cells = {name: [records[learner].cells[name] for learner in complete] for name in names}
+    if score.metric == OWN_RANK:
+        rows, higher = [_own_ranks(suite, name, of_stream) for name, of_stream in cells.items()], False
+    else:
+        rows, higher = [_values(of_stream, score) for of_stream in cells.values()], _is_higher_better(score)
+    values = np.array(rows)
     defined = ~np.isnan(values).all(axis=1)
-    values, names = values[defined], [name for name, kept in zip(names, defined, strict=True) if kept]
-    higher = score_heading(score.metric).better == "higher"
+    if not defined.any():
+        return None
+    values, names = values[defined], [names[place] for place in np.flatnonzero(defined)]
     filled = _filled(values, higher=higher)
     ranks = average_ranks(filled, higher_is_better=higher)
     order = np.argsort(ranks, kind="stable")
@@ -120,6 +118,7 @@ def rank_learners(
         ranks=ranks[order],
         intervals=rank_intervals(filled, higher_is_better=higher)[order],
         left_out=tuple(learner for learner in records if learner not in complete),
+        higher=higher,
     )
 
 
@@ -167,16 +166,6 @@ def find_places(
     return places
 
 
-def heading_places(places: Sequence[Place], suite: Suite) -> list[list[Place]]:
-    """Return, board by board, the places by its heading scores; without probabilities, by a learner's own decisions."""
-    found = {(place.board, place.score): place for place in places}
-    by_board = []
-    for board in suite.boards:
-        names = [score.name if (board, score.name) in found else score.metric for score in suite.heading_scores(board)]
-        by_board.append([found[board, name] for name in names if (board, name) in found])
-    return [of_board for of_board in by_board if of_board]
-
-
 def compare_costs(learner: LearnerRecord, reference: LearnerRecord) -> Cost | None:
     """Sum what a learner took on the streams that it and a reference have finished; None without such streams."""
     pairs = [
@@ -192,16 +181,30 @@ def compare_costs(learner: LearnerRecord, reference: LearnerRecord) -> Cost | No
     return Cost(cpu_s, energy_j, ratio, reference.learner, len(pairs))
 
 
-def _is_scored(record: LearnerRecord, score: Score) -> bool:
-    """Return whether a learner has scores of this decision rule, which one without probabilities has nowhere."""
-    if score.decision in (None, "own"):
-        return True
-    return any(name.endswith(f"[{score.decision}]") for cell in record.cells.values() for name in cell.scores)
+def _own_ranks(suite: Suite, stream: str, cells: Sequence[Cell]) -> Floats:
+    """Rank learners on a stream by the score that heads its board."""
+    board = next(entry.board for entry in suite.streams if entry.name == stream)
+    score = suite.scores(board)[0]
+    values, higher = _values(cells, score), _is_higher_better(score)
+    if np.isnan(values).all():
+        return values
+    ranks: Floats = average_ranks(_filled(values[np.newaxis], higher=higher), higher_is_better=higher)
+    return ranks
 
 
-def _value(cell: Cell, score: Score) -> float:
-    value = cell.scores.get(score.name) if cell.status == "done" else None
-    return math.nan if value is None else value
+def _values(cells: Sequence[Cell], score: Score) -> Floats:
+    """Return the scores of learners on a stream; NaN for a run that did not end, or has no such score.
+
+    Decisions without probabilities are what a rule would decide if they were certain: they count under every rule.
+    """
+    found = [
+        cell.scores.get(score.name, cell.scores.get(score.metric)) if cell.status == "done" else None for cell in cells
+    ]
+    return np.array([math.nan if value is None else value for value in found])
+
+
+def _is_higher_better(score: Score) -> bool:
+    return score_heading(score.metric).better == "higher"
 
 
 def _filled(values: Floats, *, higher: bool) -> Floats:

@@ -20,6 +20,9 @@ from mlstream.streams.stream import Stream
 
 NEWEST_SUITE = 1
 
+# The score of boards that rank on each stream by the score that heads its own board.
+OWN_RANK = "rank"
+
 Scope = Literal["lite", "full"]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -126,7 +125,7 @@ def boards(
             heads = ("board", "what it is", "streams", "lite", "learners", "scores")
             console.show_lines(heads, [(*map(str, row[:-1]), ", ".join(row[-1])) for row in rows])
         return
-    from mlstream.arena.suite import find_score
+    from mlstream.arena.suite import OWN_RANK, find_score
 
     ranking = arena.rank_learners(records, content, board, find_score(content, board, score), scope=scope)
     if ranking is None:
@@ -146,9 +145,8 @@ def boards(
             }
         )
         return
-    console.print_line(
-        f"{content.boards[board].title}: mean ranks by {ranking.score.name} on {len(ranking.streams)} streams"
-    )
+    by = "" if ranking.score.metric == OWN_RANK else f" by {ranking.score.name}"
+    console.print_line(f"{content.boards[board].title}: mean ranks{by} on {len(ranking.streams)} streams")
     lines = [
         (one, f"{rank:.1f}", f"{low:.1f} to {high:.1f}", f"{mean:.3f}") for one, rank, (low, high), mean in rows_of
     ]
@@ -270,9 +268,8 @@ def _describe(done: ArenaRun, places: Sequence[Place], cost: Cost | None) -> dic
 
 def _show(done: ArenaRun, places: Sequence[Place], cost: Cost | None, suite: Suite) -> None:
     """Print where a learner stands: by board, then pairs, streams and cost."""
-    from mlstream.arena.standings import heading_places
-
-    by_board = heading_places(places, suite)
+    heading = {(board, score.name) for board in suite.boards for score in suite.heading_scores(board)}
+    shown = [place for place in places if (place.board, place.score) in heading]
     rows = [
         (
             place.board,
@@ -284,12 +281,13 @@ def _show(done: ArenaRun, places: Sequence[Place], cost: Cost | None, suite: Sui
             str(len(place.beats)),
             str(len(place.beaten_by)),
         )
-        for place in chain.from_iterable(by_board)
+        for place in shown
     ]
     heads = ("board", "score", "mean rank", "95 % interval", "place", "streams", "beats", "beaten by")
     console.show_lines(heads, rows)
-    for first, *_ in by_board:
-        console.print_line(f"{first.board}: {_pairs(first)}")
+    for place in shown:
+        if place.score == suite.scores(place.board)[0].name:
+            console.print_line(f"{place.board}: {_pairs(place)}")
     if cost is not None:
         console.print_line(
             f"Cost: {cost.cpu_s:.1f} s of CPU and {cost.energy_j:.0f} J on {cost.n_streams} streams, "

@@ -60,6 +60,8 @@ def value_of(cell, score):
 
 def ranks_on(stream, records, score):
     """Rank learners on a stream: those without a score share the last places."""
+    if score.metric == "rank":
+        score = SUITE.scores(next(entry.board for entry in SUITE.streams if entry.name == stream))[0]
     values = np.array([value_of(one.cells[stream], score.name) for one in records])
     sign = -1.0 if score_heading(score.metric).better == "higher" else 1.0
     return rankdata(np.where(np.isnan(values), np.inf, sign * values))

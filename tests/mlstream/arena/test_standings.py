@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata, wilcoxon
 
 from mlstream.arena.standings import compare_costs, find_places, place_of, rank_learners
+from mlstream.arena.suite import Board
 from tests.mlstream.arena.made_records import make_cell, make_learner, make_suite
 
 SUITE = make_suite(8)
@@ -62,13 +63,33 @@ def test_learners_are_compared_on_streams_that_all_have_and_others_are_named():
     assert set(ranked(records | {"d": gap}, streams=gap.cells).learners) == set("abcd")
 
 
-def test_a_learner_without_probabilities_has_no_rank_under_a_rule_only():
+def test_decisions_without_probabilities_count_under_every_rule():
     records = records_of(np.random.default_rng(0).random((8, 3)))
     cells = {name: cell.model_copy(update={"scores": {"acc": 0.5}}) for name, cell in records["c"].cells.items()}
     records["c"] = make_learner("c", cells)
-    own = next(one for one in SUITE.scores("worlds") if one.name == "acc")
-    assert ranked(records).left_out == ("c",)
-    assert set(ranked(records, own).learners) == {"a", "b", "c"}
+    own, half = (ranked(records, score) for score in SUITE.scores("worlds")[:2])
+    assert set(own.learners) == set(half.learners) == {"a", "b", "c"}
+    np.testing.assert_array_equal(half.values[:, half.learners.index("c")], 0.5)
+
+
+def test_the_board_of_all_ranks_by_the_score_that_heads_each_stream_s_own():
+    boards = {"all": Board(title="All", about="", metrics=["rank"], streams_of=["worlds", "rooms"])}
+    boards |= SUITE.boards | {"rooms": Board(title="Rooms", about="", metrics=["rmse"])}
+    streams = [entry.model_copy(update={"board": "rooms"} if entry.name > "s4" else {}) for entry in SUITE.streams]
+    suite = SUITE.model_copy(update={"boards": boards, "streams": streams, "undecided": ["rank", "rmse"]})
+    rng = np.random.default_rng(1)
+    acc, rmse = rng.random((2, 8, 3))
+    records = {
+        name: make_learner(
+            name, {stream: make_cell(acc[row, column], rmse[row, column]) for row, stream in enumerate(NAMES)}
+        )
+        for column, name in enumerate("abc")
+    }
+    found = rank_learners(records, suite, "all", suite.scores("all")[0])
+    own = np.vstack([rankdata(-acc, axis=1)[:5], rankdata(rmse, axis=1)[5:]])
+    assert dict(zip(found.learners, found.ranks, strict=True)) == pytest.approx(
+        dict(zip("abc", own.mean(axis=0), strict=True))
+    )
 
 
 def test_pairs_differ_by_wilcoxon_with_the_correction_of_holm():

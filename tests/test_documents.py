@@ -68,7 +68,9 @@ def compare(want: str, got: str, place: str) -> None:
 
 
 def run_python(block: Block, names: dict[str, object], page: str) -> str:
-    """Run lines, as a reader would type them, and return what they print."""
+    """Run lines, as a reader would type them, and return what they print; those of a module go into its file, too."""
+    if named := re.match(r"# (\w+\.py)\b", block.code):
+        Path(named[1]).write_text(block.code, encoding="utf-8")
     with redirect_stdout(StringIO()) as printed:
         exec(compile(block.code, f"{page}, line {block.line}", "exec"), names)  # noqa: S102 - our own pages
     return printed.getvalue()

@@ -63,6 +63,11 @@ class Place(NamedTuple):
     best_on: tuple[tuple[str, float], ...]  # Streams where its ranks are best, with them.
     worst_on: tuple[tuple[str, float], ...]
 
+    @property
+    def can_differ(self) -> bool:
+        """Whether a test over so few streams can tell two of so many learners apart."""
+        return (self.n_learners - 1) / 2 ** (self.n_streams - 1) <= ALPHA
+
 
 class Cost(NamedTuple):
     """The cost of a learner's runs, on the streams of a reference that both have run on."""

@@ -309,7 +309,9 @@ def _show(done: ArenaRun, places: Sequence[Place], cost: Cost | None, suite: Sui
 def _pairs(place: Place) -> str:
     parts = [
         f"{words} {_some(names)}" for words, names in (("beats", place.beats), ("beaten by", place.beaten_by)) if names
-    ] or ["differs from nobody beyond chance"]
+    ]
+    if not parts:
+        parts = ["differs from nobody beyond chance" if place.can_differ else "too few streams to tell learners apart"]
     ends = [
         f"{words} on {', '.join(f'{stream} (rank {rank:.0f})' for stream, rank in streams)}"
         for words, streams in (("best", place.best_on), ("worst", place.worst_on))

@@ -300,5 +300,9 @@ def known_part(estimator: object, Y: Indicator, mask: Mask, *, uses_task: bool) 
     learnt: Mask = np.asarray(cells.any(axis=1))
     # Binary relevance takes the place of a multi-output estimator.
     inner = estimator.estimator if isinstance(estimator, MultiOutputClassifier) else estimator
-    refuse_unknown(~cells & learnt[:, np.newaxis], type(estimator).__name__, type(inner).__name__)
+    try:
+        refuse_unknown(~cells & learnt[:, np.newaxis], type(estimator).__name__, type(inner).__name__)
+    except ValueError as error:
+        way_out = "uses_task = True, a learner of all labels is given their mask in partial_fit(X, Y, label_mask=None)"
+        raise ValueError(f"{str(error).rstrip('.')}. With the attribute {way_out}.") from None
     return Y, mask, learnt

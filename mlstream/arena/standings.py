@@ -66,7 +66,7 @@ class Place(NamedTuple):
     @property
     def can_differ(self) -> bool:
         """Whether a test over so few streams can tell two of so many learners apart."""
-        return (self.n_learners - 1) / 2 ** (self.n_streams - 1) <= ALPHA
+        return bool((self.n_learners - 1) / 2 ** (self.n_streams - 1) <= ALPHA)
 
 
 class Cost(NamedTuple):

@@ -1,4 +1,4 @@
-"""Effect of the calibration of StreamRidge on the nine streams of the corrected table, with default parameters.
+"""Effect of the calibration of StreamRidge on the board of tasks of the arena, with default parameters.
 
 Three learners with the same scores: cut off at 0 and 1 and decided at 1/2; the same decided by `PrevalenceThreshold`,
 half-way after recent labels; and StreamRidge, whose probabilities are calibrated and decided at the prevalence.
@@ -10,8 +10,6 @@ evaluation sets of the tasks seen, mean over experiences. CPU microseconds are t
 
 import sys
 import time
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,11 +19,11 @@ from sklearn.base import clone
 from estimators import PrevalenceThreshold, StreamRidgeClassifier
 from estimators.contract.base import StreamClassifier
 from metrics import acc, ba_macro, nce, precision_at_k, rmse
+from mlstream.arena import load_suite
 from mlstream.evaluation.run import precision_k
-from mlstream.publishing.named_streams import open_named
 from mlstream.streams.stream import Stream
 
-TABLE = Path(__file__).parent / "reproduction" / "corrected_table.toml"
+ENTRIES = {entry.name: entry for entry in load_suite().entries(board="tasks")}
 COLUMNS = ("BA", "ACC", "RMSE", "P@k", "NCE", "us/row")
 
 
@@ -91,13 +89,13 @@ def held_out(learner: StreamClassifier, stream: Stream) -> Any:
 
 def main(names: list[str]) -> None:
     """Print the table."""
-    streams = names or sized(tomllib.loads(TABLE.read_text())["streams"], ["synthetic-rand"])
+    streams = names or sized(list(ENTRIES), ["synthetic-rand"])
     for one in LEARNERS.values():
-        measure(one, open_named("synthetic-rand"))  # compiles
+        measure(one, ENTRIES["synthetic-rand"].load())  # compiles
     found: dict[str, list[list[float]]] = {name: [] for name in LEARNERS}
     print(f"{'':20}{'':21}" + "".join(f"{column:>9}" for column in COLUMNS))
     for name in streams:
-        stream = open_named(name)
+        stream = ENTRIES[name].load()
         for learner, one in LEARNERS.items():
             found[learner].append(measure(one, stream))
             show(name, learner, found[learner][-1])

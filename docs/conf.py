@@ -32,9 +32,6 @@ default_role = "obj"  # `names` in docstrings become links
 rst_epilog = """
 .. |earlier tasks| replace:: This was measured on the tasks that ``task_stream`` made before its clustering was mended:
    see :doc:`the changelog </changelog>`.
-.. |earlier ties| replace:: Precision@k was measured when the first of tied labels counted (``ties="order"``).
-   By default it is greater on Yeast by .03 for ``1NN``, by .01 for ``last_class``, by up to .005 for trees, and by less
-   than .0005 for other learners.
 """
 html_theme = "pydata_sphinx_theme"
 html_title = "mlstream"

@@ -1,17 +1,12 @@
 """The reproduction of published values fails by a learner that learns otherwise; a reason excuses no other value."""
 
-import csv
-from pathlib import Path
-
-import numpy as np
 import pytest
 
-from benchmarks.reproduction import frugality, networks
+from benchmarks.reproduction import networks
 from benchmarks.reproduction.compare import Reading, Value, report
 from estimators import make_strategy
 from tests.loops import check_all
 
-TABLES = Path(__file__).parents[1] / "docs" / "learners" / "corrected_table"
 READING = Reading(0.5, "the print has a slip", tolerance=0.01)
 
 
@@ -50,17 +45,3 @@ def test_every_cell_has_its_own_tolerance_and_every_reading_its_cell():
         for score in ("BA", "ACC")
     }
     assert networks.INSTEAD.keys() <= cells
-
-
-def test_the_frugality_of_the_docs_follows_from_the_tables_beside_it():
-    strategies, scores = frugality.compute(TABLES)
-    ranks = frugality.rank(scores)
-    with (TABLES / "frugality.csv").open(newline="") as file:
-        for row in csv.DictReader(file):
-            place = strategies.index(row.pop("Strategy"))
-            assert row == {name: f"{values[place]:.1f}" for name, values in ranks.items()}
-    assert scores["Frug (kJ)"].shape == (22, 7)
-    kwh, kj, acc = scores["Frug (kWh)"], scores["Frug (kJ)"], scores["ACC"]
-    joules = -scores["Energy"]
-    np.testing.assert_allclose(acc - kj, joules / (1000 + joules))
-    np.testing.assert_allclose(acc - kwh, joules / (3.6e6 + joules), rtol=1e-6, atol=1e-12)

@@ -1,1 +1,0 @@
-"""Ranks of learners under one decision rule, on boards of streams, drifting worlds and tables; see `__main__`."""

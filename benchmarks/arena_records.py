@@ -70,8 +70,8 @@ def write(chosen: argparse.Namespace) -> None:
 def confirm(record: LearnerRecord) -> LearnerRecord:
     """Run the least cell of each board again, and return the record with the hash of the present source."""
     suite, contestant = load_suite(record.suite), enter(record.learner)
-    boards = [[entry for entry in suite.entries("full", board) if entry.name in record.cells] for board in suite.boards]
-    least = {min(board, key=lambda one: record.cells[one.name].cpu_s or 0.0).name for board in boards if board}
+    boards = [record.cells.keys() & {entry.name for entry in suite.entries("full", board)} for board in suite.boards]
+    least = {min(board, key=lambda name: record.cells[name].cpu_s or 0.0) for board in boards if board}
     streams, _ = load_streams([entry for entry in suite.streams if entry.name in least])
     changed = [difference for difference in compare(record, run_again(contestant, streams, suite)) if difference.size]
     if changed:

@@ -9,8 +9,8 @@ from estimators.contract.lazy import attach
 
 if TYPE_CHECKING:
     from mlstream.arena.bundles import pack as pack
-    from mlstream.arena.bundles import rank_on_fresh_worlds as rank_on_fresh_worlds
     from mlstream.arena.bundles import verify as verify
+    from mlstream.arena.fresh_worlds import rank_on_fresh_worlds as rank_on_fresh_worlds
     from mlstream.arena.page import write_page as write_page
     from mlstream.arena.records import LearnerRecord as LearnerRecord
     from mlstream.arena.records import load_matrices as load_matrices
@@ -25,7 +25,8 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "mlstream.arena.bundles": ["pack", "rank_on_fresh_worlds", "verify"],
+            "mlstream.arena.bundles": ["pack", "verify"],
+            "mlstream.arena.fresh_worlds": ["rank_on_fresh_worlds"],
             "mlstream.arena.page": ["write_page"],
             "mlstream.arena.records": ["LearnerRecord", "load_matrices", "load_records"],
             "mlstream.arena.running": ["ArenaRun", "run"],

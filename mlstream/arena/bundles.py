@@ -11,21 +11,20 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from estimators.strategies import STRATEGIES
 from mlstream._support.files import atomic_path, open_plain
 from mlstream.arena.again import compare, run_again
-from mlstream.arena.records import LearnerRecord, load_records, make_record
-from mlstream.arena.running import ORIGIN, SEED, Origin, enter, load_streams, read_folder
-from mlstream.arena.standings import rank_learners
-from mlstream.arena.suite import Suite, load_suite
+from mlstream.arena.records import LearnerRecord, make_record
+from mlstream.arena.running import ORIGIN, SEED, Contestant, Origin, enter, load_streams, read_folder
+from mlstream.arena.suite import StreamEntry, Suite, load_suite
 from mlstream.campaign.campaign import CampaignProgress
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.summary import ScoreRecord, add_continual, add_frugality, add_hierarchy, decided_by
 from mlstream.records.checks import require_consistent
 from mlstream.records.run_record import load_runs, path_of
 from mlstream.records.run_result import RunResult, Score, total_cost
+from mlstream.records.schema import AnyModel
 
 # Of one record, of all unpacked, and their number: more than a suite has.
 _MOST_BYTES, _MOST_IN_ALL, _MOST_FILES = 2**24, 2**28, 2000
@@ -46,16 +45,6 @@ class Verification(NamedTuple):
     largest_difference: float
     times_cpu: float  # CPU seconds of these runs here, over those of their records.
     missing: dict[str, str]  # Streams that were drawn, and have no table here.
-
-
-class FreshRanks(NamedTuple):
-    """Mean ranks of a learner and of the panel in worlds of the suite, and in such worlds of a seed nobody has seen."""
-
-    learners: tuple[str, ...]
-    ranks: tuple[float, ...]
-    fresh_ranks: tuple[float, ...]
-    agreement: float  # Spearman's correlation of the two.
-    holds: bool  # Whether the intervals of the learner's mean rank overlap.
 
 
 def pack(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> LearnerRecord:
@@ -142,80 +131,46 @@ def verify(
     for run in runs:
         _require_sound(run, origin, suite, bundle)
     record = make_record(origin.learner, origin.source_sha256, runs, suite)
-    if learner is None and origin.learner not in STRATEGIES:
-        raise ValueError(
-            f"learner (--learner) must name the class of {origin.learner}, as my_module:{origin.learner}, in a module "
-            f"whose code you have read: it is not a strategy. Got nothing."
-        )
-    contestant = enter(origin.learner if learner is None else learner, None if learner is None else origin.learner)
-    if contestant.source_sha256 != origin.source_sha256:
-        raise ValueError(
-            f"{bundle} must be of the source of {origin.learner} that is here ({contestant.source_sha256[:12]}...). "
-            f"Got that of another version ({origin.source_sha256[:12]}...)."
-        )
-    drawn = random.SystemRandom() if seed is None else random.Random(seed)  # noqa: S311 - a seed that is asked for
-    names = drawn.sample(sorted(record.cells), max(1, math.ceil(_SHARE * len(record.cells))))
-    streams, missing = load_streams([entry for entry in suite.streams if entry.name in names])
+    contestant = _enter(learner, origin, bundle)
+    streams, missing = load_streams(_draw(record, suite, seed))
     if not streams:
         raise FileNotFoundError(f"A stream to run again must be here. Got 0: {next(iter(missing.values()))}")
     found = run_again(contestant, streams, suite, progress)
     largest = max(compare(record, found), key=lambda one: one.size)
-    here_s, there_s = (math.fsum(side.cells[name].cpu_s or 0.0 for name in found.cells) for side in (found, record))
     if largest.size > suite.tolerance:
         raise ValueError(
             f"{bundle} must have scores that come again, within {suite.tolerance}. Got {largest.score} of "
             f"{largest.recorded} on {largest.stream}; run again, it is {largest.found}."
         )
-    return Verification(record, tuple(found.cells), largest.size, here_s / there_s if there_s else math.nan, missing)
+    return Verification(record, tuple(found.cells), largest.size, _times_cpu(found, record), missing)
 
 
-def rank_on_fresh_worlds(
-    record: LearnerRecord, learner: object, seed: int, *, progress: Progress | None = None
-) -> FreshRanks:
-    """Run a learner and the panel of the suite in worlds of a new seed, and compare mean ranks with those of records.
+def _enter(learner: object, origin: Origin, bundle: str | os.PathLike[str]) -> Contestant:
+    """Return the learner of a bundle; raise a ValueError if it is not here, or of another source."""
+    if learner is None and origin.learner not in STRATEGIES:
+        raise ValueError(
+            f"learner (--learner) must name the class of {origin.learner}, as my_module:{origin.learner}, in a module "
+            f"whose code you have read: it is not a strategy. Got nothing."
+        )
+    contestant = enter(origin.learner) if learner is None else enter(learner, origin.learner)
+    if contestant.source_sha256 != origin.source_sha256:
+        raise ValueError(
+            f"{bundle} must be of the source of {origin.learner} that is here ({contestant.source_sha256[:12]}...). "
+            f"Got that of another version ({origin.source_sha256[:12]}...)."
+        )
+    return contestant
 
-    Parameters
-    ----------
-    record : LearnerRecord
-        The record of the learner.
-    learner : str or estimator
-        The learner, as `run` takes it.
-    seed : int
-        Seed of the worlds.
-    progress : callable, optional
-        Called with every event of the runs.
 
-    Returns
-    -------
-    FreshRanks
-        Ranks by the score that heads the board of worlds.
+def _draw(record: LearnerRecord, suite: Suite, seed: int | None) -> list[StreamEntry]:
+    """Draw the streams that are run again."""
+    drawn = random.SystemRandom() if seed is None else random.Random(seed)  # noqa: S311 - a seed that is asked for
+    names = drawn.sample(sorted(record.cells), max(1, math.ceil(_SHARE * len(record.cells))))
+    return [entry for entry in suite.streams if entry.name in names]
 
-    Raises
-    ------
-    ValueError
-        If the learner has no record in any world of the suite.
-    """
-    suite = load_suite(record.suite)
-    entries = [entry for entry in suite.entries("full", suite.worlds) if entry.name in record.cells]
-    if not entries:
-        raise ValueError(f"{record.learner} must have run on the board {suite.worlds}. Got a record without it.")
-    streams = [entry.load_with_seed(seed) for entry in entries]
-    panel = [name for name in suite.panel if name != record.learner]
-    contestants = [enter(learner, record.learner), *map(enter, panel)]
-    fresh = {contestant.name: run_again(contestant, streams, suite, progress) for contestant in contestants}
-    known = {name: load_records(suite.version)[name] for name in panel} | {record.learner: record}
-    score, names = suite.scores(suite.worlds)[0], record.cells.keys()
-    found = [rank_learners(records, suite, suite.worlds, score, streams=names) for records in (known, fresh)]
-    before, after = (ranking for ranking in found if ranking is not None)
-    learners = tuple(name for name in before.learners if name in after.learners)
-    ranks, fresh_ranks = (
-        tuple(float(ranking.ranks[ranking.learners.index(name)]) for name in learners) for ranking in (before, after)
-    )
-    (low, high), (fresh_low, fresh_high) = (
-        ranking.intervals[ranking.learners.index(record.learner)] for ranking in (before, after)
-    )
-    holds = bool(low <= fresh_high and fresh_low <= high)
-    return FreshRanks(learners, ranks, fresh_ranks, float(spearmanr(ranks, fresh_ranks).statistic), holds)
+
+def _times_cpu(found: LearnerRecord, record: LearnerRecord) -> float:
+    here_s, there_s = (math.fsum(side.cells[name].cpu_s or 0.0 for name in found.cells) for side in (found, record))
+    return here_s / there_s if there_s else math.nan
 
 
 def read_bundle(path: str | os.PathLike[str]) -> tuple[Origin, list[RunResult]]:
@@ -225,17 +180,18 @@ def read_bundle(path: str | os.PathLike[str]) -> tuple[Origin, list[RunResult]]:
             content = _unpack(file)
         except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError, OSError, EOFError) as error:
             raise ValueError(f"{path} must be a bundle that `mlstream arena pack` wrote. Got this: {error}.") from None
-    found = []
-    for name, text in content.items():
-        try:
-            found.append((Origin if name == ORIGIN else RunResult).model_validate_json(text))
-        except ValueError as error:
-            raise ValueError(f"{path}: {name} must be as `mlstream arena pack` writes it. Got this: {error}") from None
-    (origin,) = (item for item in found if isinstance(item, Origin))
-    runs = [item for item in found if isinstance(item, RunResult)]
+    origin = _parse(path, ORIGIN, content.pop(ORIGIN), Origin)
+    runs = [_parse(path, name, text, RunResult) for name, text in content.items()]
     if not runs or len({run.stream for run in runs}) < len(runs):
         raise ValueError(f"{path} must hold one run for each of its streams, at least one. Got {len(runs)} runs.")
     return origin, runs
+
+
+def _parse(path: str | os.PathLike[str], name: str, text: bytes, model: type[AnyModel]) -> AnyModel:
+    try:
+        return model.model_validate_json(text)
+    except ValueError as error:
+        raise ValueError(f"{path}: {name} must be as `mlstream arena pack` writes it. Got this: {error}") from None
 
 
 def _unpack(file: IO[bytes]) -> dict[str, bytes]:
@@ -256,25 +212,28 @@ def _require_sound(run: RunResult, origin: Origin, suite: Suite, bundle: str | o
         require_consistent(run)
     except ValueError as error:
         raise ValueError(f"{bundle}, {run.stream}: {error}") from None
+    facts = _facts(run, origin, suite)
+    if run.status != "failed":
+        following = _follow_from_matrices(run, suite).items()
+        facts |= {f"score {name}": (_round(run.scores.get(name)), _round(value)) for name, value in following}
+    for name, (got, wanted) in facts.items():
+        if got != wanted:
+            why = ", as its R says" if name.startswith("score ") else ""
+            raise ValueError(f"{bundle}, {run.stream}: {name} must be {wanted!r}{why}. Got {got!r} instead.")
+
+
+def _facts(run: RunResult, origin: Origin, suite: Suite) -> dict[str, tuple[object, object]]:
+    """Return fields of a run, each as it is and as the suite asks for it."""
     # A learner without probabilities has no further rules; other settings follow from the stream.
     settings = {name: value for name, value in Settings(**suite.settings).as_json().items() if name != "also_decide"}
     entry = next((entry for entry in suite.streams if entry.name == run.stream), None)
-    facts: dict[str, tuple[object, object]] = {
+    return {
         "stream": (run.stream, None if entry is None else entry.name),
         "stream_sha256": (run.stream_sha256, None if entry is None else entry.data_sha256),
         "strategy": (run.strategy, origin.learner),
         "seed": (run.seed, SEED),
         "settings": ({name: run.settings.get(name) for name in settings}, settings),
     }
-    if run.status != "failed":
-        facts |= {
-            f"score {name}": (_round(run.scores.get(name)), _round(value))
-            for name, value in _follow_from_matrices(run, suite).items()
-        }
-    for name, (got, wanted) in facts.items():
-        if got != wanted:
-            why = ", as its R says" if name.startswith("score ") else ""
-            raise ValueError(f"{bundle}, {run.stream}: {name} must be {wanted!r}{why}. Got {got!r} instead.")
 
 
 def _follow_from_matrices(run: RunResult, suite: Suite) -> dict[str, Score]:

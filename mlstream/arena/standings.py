@@ -93,22 +93,34 @@ def rank_learners(
     `streams` are those that count; by default all of the board that any learner has run on. Learners that lack a record
     on one of them are left out.
     """
-    recorded = {name for record in records.values() for name in record.cells}
-    wanted = recorded if streams is None else streams
-    names = [entry.name for entry in suite.entries(scope, board) if entry.name in wanted]
-    complete = [learner for learner, record in records.items() if names and record.cells.keys() >= set(names)]
-    if len(complete) < 2:
+    names, learners = _complete(records, suite, board, scope, streams)
+    if len(learners) < 2 or not names:
         return None
-    cells = {name: [records[learner].cells[name] for learner in complete] for name in names}
-    if score.metric == OWN_RANK:
-        rows, higher = [_own_ranks(suite, name, of_stream) for name, of_stream in cells.items()], False
-    else:
-        rows, higher = [_values(of_stream, score) for of_stream in cells.values()], _is_higher_better(score)
-    values = np.array(rows)
+    values = np.array(
+        [_row(suite, name, [records[learner].cells[name] for learner in learners], score) for name in names]
+    )
     defined = ~np.isnan(values).all(axis=1)
     if not defined.any():
         return None
-    values, names = values[defined], [names[place] for place in np.flatnonzero(defined)]
+    compared = [names[place] for place in np.flatnonzero(defined)]
+    left_out = tuple(learner for learner in records if learner not in learners)
+    return _make_ranking(board, score, learners, compared, values[defined], left_out)
+
+
+def _complete(
+    records: Mapping[str, LearnerRecord], suite: Suite, board: str, scope: Scope, streams: Collection[str] | None
+) -> tuple[list[str], list[str]]:
+    """Return the streams of a board that count, and the learners that have run on all of them."""
+    wanted = {name for record in records.values() for name in record.cells} if streams is None else streams
+    names = [entry.name for entry in suite.entries(scope, board) if entry.name in wanted]
+    return names, [learner for learner, record in records.items() if record.cells.keys() >= set(names)]
+
+
+def _make_ranking(
+    board: str, score: Score, learners: Sequence[str], streams: Sequence[str], values: Floats, left_out: tuple[str, ...]
+) -> Ranking:
+    """Rank learners by values, (n_streams, n_learners), and sort them."""
+    higher = _is_higher_better(score)
     filled = _filled(values, higher=higher)
     ranks = average_ranks(filled, higher_is_better=higher)
     order = np.argsort(ranks, kind="stable")
@@ -116,13 +128,13 @@ def rank_learners(
     return Ranking(
         board=board,
         score=score,
-        learners=tuple(complete[place] for place in order),
-        streams=tuple(names),
+        learners=tuple(learners[place] for place in order),
+        streams=tuple(streams),
         values=values[:, order],
         stream_ranks=by_stream[:, order],
         ranks=ranks[order],
         intervals=rank_intervals(filled, higher_is_better=higher)[order],
-        left_out=tuple(learner for learner in records if learner not in complete),
+        left_out=left_out,
         higher=higher,
     )
 
@@ -173,28 +185,30 @@ def find_places(
 
 def compare_costs(learner: LearnerRecord, reference: LearnerRecord) -> Cost | None:
     """Sum what a learner took on the streams that it and a reference have finished; None without such streams."""
-    pairs = [
-        (one, other)
-        for name, one in learner.cells.items()
-        if (other := reference.cells.get(name)) is not None and one.status == other.status == "done"
-    ]
-    if not pairs:
+    shared = [name for name, cell in learner.cells.items() if cell.status == "done" == _status(reference, name)]
+    if not shared:
         return None
-    cpu_s, reference_s = (math.fsum(pair[side].cpu_s or 0.0 for pair in pairs) for side in (0, 1))
-    energy_j = math.fsum(one.energy_j or 0.0 for one, _ in pairs)
-    ratio = cpu_s / reference_s if reference_s else math.nan
-    return Cost(cpu_s, energy_j, ratio, reference.learner, len(pairs))
+    cpu_s, reference_s = (
+        math.fsum(record.cells[name].cpu_s or 0.0 for name in shared) for record in (learner, reference)
+    )
+    energy_j = math.fsum(learner.cells[name].energy_j or 0.0 for name in shared)
+    return Cost(cpu_s, energy_j, cpu_s / reference_s if reference_s else math.nan, reference.learner, len(shared))
 
 
-def _own_ranks(suite: Suite, stream: str, cells: Sequence[Cell]) -> Floats:
-    """Rank learners on a stream by the score that heads its board."""
+def _status(record: LearnerRecord, stream: str) -> str | None:
+    return record.cells[stream].status if stream in record.cells else None
+
+
+def _row(suite: Suite, stream: str, cells: Sequence[Cell], score: Score) -> Floats:
+    """Return the scores of learners on a stream, or their ranks by the score that heads its board."""
+    if score.metric != OWN_RANK:
+        return _values(cells, score)
     board = next(entry.board for entry in suite.streams if entry.name == stream)
-    score = suite.scores(board)[0]
-    values, higher = _values(cells, score), _is_higher_better(score)
+    own = suite.scores(board)[0]
+    values, higher = _values(cells, own), _is_higher_better(own)
     if np.isnan(values).all():
         return values
-    ranks: Floats = average_ranks(_filled(values[np.newaxis], higher=higher), higher_is_better=higher)
-    return ranks
+    return np.asarray(average_ranks(_filled(values[np.newaxis], higher=higher), higher_is_better=higher))
 
 
 def _values(cells: Sequence[Cell], score: Score) -> Floats:

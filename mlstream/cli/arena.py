@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +17,7 @@ from mlstream.cli.options import OPTIONS, parse_strategies
 if TYPE_CHECKING:
     from mlstream.arena.records import LearnerRecord
     from mlstream.arena.running import ArenaRun
-    from mlstream.arena.standings import Cost, Place
+    from mlstream.arena.standings import Cost, Place, Ranking
     from mlstream.arena.suite import Scope, Suite
 
 # Wins, and losses, that a line names.
@@ -92,13 +92,21 @@ def run(
         console.print_json(_describe(done, places, cost))
     else:
         _show(done, places, cost, content)
-    failed = [stream for stream, cell in done.record.cells.items() if cell.status == "failed"]
+    _require_success(done)
+
+
+def _require_success(done: ArenaRun) -> None:
+    """Raise a RuntimeError if a run failed, once all have ended."""
+    failed = _streams_of(done, "failed")
     if failed:
-        error = done.record.cells[failed[0]].error
         raise RuntimeError(
             f"{len(failed)} of {len(done.record.cells)} runs failed, rank behind all others, and are tried again by "
-            f"the same command. Got {error} on {failed[0]}."
+            f"the same command. Got {done.record.cells[failed[0]].error} on {failed[0]}."
         )
+
+
+def _streams_of(done: ArenaRun, status: str) -> list[str]:
+    return [stream for stream, cell in done.record.cells.items() if cell.status == status]
 
 
 def boards(
@@ -115,41 +123,38 @@ def boards(
     from mlstream import arena
 
     content, records = arena.load_suite(suite), arena.load_records(suite)
-    scope = _scope(lite)
     if board is None:
-        rows = [_board_row(content, name, records.values()) for name in content.boards]
-        if as_json:
-            names = ("name", "about", "n_streams", "n_lite", "n_learners", "scores")
-            console.print_json([dict(zip(names, row, strict=True)) for row in rows])
-        else:
-            heads = ("board", "what it is", "streams", "lite", "learners", "scores")
-            console.show_lines(heads, [(*map(str, row[:-1]), ", ".join(row[-1])) for row in rows])
+        _list_boards(content, records.values(), as_json=as_json)
         return
-    from mlstream.arena.suite import OWN_RANK, find_score
+    from mlstream.arena.suite import find_score
 
-    ranking = arena.rank_learners(records, content, board, find_score(content, board, score), scope=scope)
+    ranking = arena.rank_learners(records, content, board, find_score(content, board, score), scope=_scope(lite))
     if ranking is None:
         raise ValueError(f"{board} must have two learners with records on the same streams. Got fewer.")
-    rows_of = zip(ranking.learners, ranking.ranks, ranking.intervals, ranking.means, strict=True)
+    _show_ranking(ranking, content.boards[board].title, as_json=as_json)
+
+
+def _list_boards(suite: Suite, records: Iterable[LearnerRecord], *, as_json: bool) -> None:
+    found = list(records)
+    rows = [_board_row(suite, name, found) for name in suite.boards]
     if as_json:
-        console.print_json(
-            {
-                "board": board,
-                "score": ranking.score.name,
-                "streams": ranking.streams,
-                "learners": [
-                    {"learner": one, "rank": rank, "interval": interval.tolist(), "mean": mean}
-                    for one, rank, interval, mean in rows_of
-                ],
-                "left_out": ranking.left_out,
-            }
-        )
+        names = ("name", "about", "n_streams", "n_lite", "n_learners", "scores")
+        console.print_json([dict(zip(names, row, strict=True)) for row in rows])
         return
-    by = "" if ranking.score.metric == OWN_RANK else f" by {ranking.score.name}"
-    console.print_line(f"{content.boards[board].title}: mean ranks{by} on {len(ranking.streams)} streams")
-    lines = [
-        (one, f"{rank:.1f}", f"{low:.1f} to {high:.1f}", f"{mean:.3f}") for one, rank, (low, high), mean in rows_of
-    ]
+    heads = ("board", "what it is", "streams", "lite", "learners", "scores")
+    console.show_lines(heads, [(*map(str, row[:-1]), ", ".join(row[-1])) for row in rows])
+
+
+def _show_ranking(ranking: Ranking, title: str, *, as_json: bool) -> None:
+    names = ("learner", "rank", "interval", "mean")
+    rows = list(zip(ranking.learners, ranking.ranks.tolist(), ranking.intervals.tolist(), ranking.means, strict=True))
+    if as_json:
+        learners = [dict(zip(names, row, strict=True)) for row in rows]
+        facts = {"board": ranking.board, "score": ranking.score.name, "streams": ranking.streams}
+        console.print_json(facts | {"learners": learners, "left_out": ranking.left_out})
+        return
+    console.print_line(f"{title}: mean ranks by {ranking.score.name} on {len(ranking.streams)} streams")
+    lines = [(name, f"{rank:.1f}", f"{low:.1f} to {high:.1f}", f"{mean:.3f}") for name, rank, (low, high), mean in rows]
     console.show_lines(("learner", "mean rank", "95 % interval", "mean score"), lines)
     if ranking.left_out:
         console.print_line(f"Without records on all of these streams: {', '.join(ranking.left_out)}")
@@ -288,22 +293,25 @@ def _show(done: ArenaRun, places: Sequence[Place], cost: Cost | None, suite: Sui
     for place in shown:
         if place.score == suite.scores(place.board)[0].name:
             console.print_line(f"{place.board}: {_pairs(place)}")
+    for line in _notes(done, cost, suite):
+        console.print_line(line)
+    console.print_line(f"Records: {done.folder}")
+
+
+def _notes(done: ArenaRun, cost: Cost | None, suite: Suite) -> Iterator[str]:
+    """Yield the cost of a learner, and the streams where it did not end or that are not here."""
     if cost is not None:
-        console.print_line(
+        yield (
             f"Cost: {cost.cpu_s:.1f} s of CPU and {cost.energy_j:.0f} J on {cost.n_streams} streams, "
             f"{cost.times_reference:.1f} times {cost.reference}."
         )
-    capped = [stream for stream, cell in done.record.cells.items() if cell.status == "capped"]
-    if capped:
-        console.print_line(
-            f"Stopped after {suite.cap_s:.0f} s, and ranked behind all that finished: {', '.join(capped)}."
-        )
+    if capped := _streams_of(done, "capped"):
+        yield f"Stopped after {suite.cap_s:.0f} s, and ranked behind all that finished: {', '.join(capped)}."
     if done.missing:
-        console.print_line(
-            f"{len(done.missing)} streams have no table here ({', '.join(done.missing)}); ranks compare "
-            f"learners on the others. `mlstream datasets fetch` downloads tables."
+        yield (
+            f"{len(done.missing)} streams have no table here ({', '.join(done.missing)}); ranks compare learners on "
+            f"the others. `mlstream datasets fetch` downloads tables."
         )
-    console.print_line(f"Records: {done.folder}")
 
 
 def _pairs(place: Place) -> str:

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import rankdata
 
 from mlstream import arena
-from mlstream.arena import bundles, running
+from mlstream.arena import bundles, fresh_worlds, running
 from tests.mlstream.arena.made_records import make_suite
 
 LEARNERS = ("NN", "BR_LR", "last_class", "mean", "1NN")
@@ -19,7 +19,7 @@ LEARNERS = ("NN", "BR_LR", "last_class", "mean", "1NN")
 def small(monkeypatch):
     """A small suite in place of the one of the package."""
     suite = make_suite(4)
-    for module in (running, bundles):
+    for module in (running, bundles, fresh_worlds):
         monkeypatch.setattr(module, "load_suite", lambda _version=1: suite)
     return suite
 
@@ -180,7 +180,7 @@ def test_files_of_a_bundle_go_nowhere(bundle, tmp_path):
 
 def test_ranks_in_fresh_worlds_are_those_of_runs_there(small, tmp_path, monkeypatch):
     records = {name: arena.run(name, tmp_path / "arena").record for name in LEARNERS}
-    monkeypatch.setattr(bundles, "load_records", lambda _suite: records)
+    monkeypatch.setattr(fresh_worlds, "load_records", lambda _suite: records)
     found = arena.rank_on_fresh_worlds(records["NN"], "NN", 7)
     assert set(found.learners) == set(LEARNERS)
     fresh = {}

@@ -99,14 +99,13 @@ def render_page(suite: Suite, records: Mapping[str, LearnerRecord], joined: Mapp
     """Write the page of some records, and of those of learners that joined; both may have one of a name."""
     joined = {f"{name} (yours)" if name in records else name: record for name, record in joined.items()}
     shown = {**records, **joined}
-    # What one user alone has run on leaves nobody else out.
-    counted = {stream for record in (records or joined).values() for stream in record.cells}
+    counted = {board: _count_streams(suite, board, records, joined) for board in suite.boards}
     rankings = {
         f"{scope}/{board}/{score.name}": ranking
         for scope in _scopes(suite)
         for board in suite.boards
         for score in suite.scores(board)
-        if (ranking := rank_learners(shown, suite, board, score, scope=scope, streams=counted)) is not None
+        if (ranking := rank_learners(shown, suite, board, score, scope=scope, streams=counted[board])) is not None
     }
     data = _describe(suite, shown, joined, rankings)
     return (
@@ -120,6 +119,18 @@ def render_page(suite: Suite, records: Mapping[str, LearnerRecord], joined: Mapp
             version=__version__,
         )
     )
+
+
+def _count_streams(
+    suite: Suite, board: str, records: Mapping[str, LearnerRecord], joined: Mapping[str, LearnerRecord]
+) -> set[str]:
+    """Return the streams of a board on which learners are compared: those on which the ones that joined have run."""
+    names = {entry.name for entry in suite.entries("full", board)}
+    # One user's streams leave nobody else out, and one without a table of the board leaves its learner in.
+    counted = names & {stream for record in (records or joined).values() for stream in record.cells}
+    for record in joined.values():
+        counted = counted & record.cells.keys() or counted
+    return counted
 
 
 def _scopes(suite: Suite) -> list[Scope]:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import pytest
 import typer
 
-from mlstream import load_dataset, publish, run_campaign, save
+from mlstream import arena, load_dataset, publish, run_campaign, save
 from mlstream.challenge.engine import Challenge
 from mlstream.cli import app, main
 from mlstream.cli.challenge import demo as challenge_demo
@@ -73,7 +73,10 @@ ROWS = (
     "run {n.npz} {a.arff} -o {new} -s mean --energy none",
     "detect {n.npz} -o {new} -d ADWIN -l mean",
     "report {runs} -o {new.html}",
+    "arena run mean -o {new} --lite --boards environments",
     "arena page -o {new} --learner {joined}",
+    "arena pack {ran/mean} -o {new.zip}",
+    "arena verify {mean.zip}",
     "cards {new}",
     "challenge create --config {rules.toml} --folder {new} --bundle {public}",
     "challenge create {rules.npz} --config {rules.toml} --folder {new} --bundle {public}",
@@ -232,6 +235,7 @@ def template(tmp_path_factory):
     options = 'strategies = ["mean"]\ndirectory = "new"\nenergy = "none"\n'
     (at / "campaign.toml").write_text(f'streams = ["campaign.npz"]\n{options}')
     join_arena(at / "joined")
+    arena.pack(arena.run("mean", at / "ran", scope="lite", boards=["environments"]).folder, at / "mean.zip")
     make_challenges(at)
     return at
 

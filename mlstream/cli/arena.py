@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlstream.cli import console
-from mlstream.cli.arguments import AsJson, file_option, parse_names, require_folder
+from mlstream.cli.arguments import AsJson, file_option, parse_file, parse_names, require_folder
 from mlstream.cli.completion import complete_strategy
 from mlstream.cli.options import OPTIONS, parse_strategies
 
@@ -183,7 +183,9 @@ def pack(
 
 
 def verify(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="File that `mlstream arena pack` wrote.")],
+    bundle: Annotated[
+        Path, typer.Argument(parser=parse_file, metavar="BUNDLE", help="File that `mlstream arena pack` wrote.")
+    ],
     learner: Annotated[
         str | None,
         typer.Option(
@@ -211,9 +213,9 @@ def verify(
     if as_json:
         console.print_json(found._asdict() | {"fresh": None if ranks is None else ranks._asdict()})
         return
+    console.print_line(f"{bundle} holds: {found.record.learner}, {len(found.record.cells)} runs.")
     console.print_line(
-        f"{bundle} holds: {found.record.learner}, {len(found.record.cells)} runs. Run again: "
-        f"{', '.join(found.again)}; the largest difference of a score is {found.largest_difference:.1g}; "
+        f"Run again: {', '.join(found.again)}. The largest difference of a score is {found.largest_difference:.1g}; "
         f"CPU time is {found.times_cpu:.1f} times that of the records."
     )
     if found.missing:

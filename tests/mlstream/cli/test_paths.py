@@ -53,6 +53,7 @@ ROWS = (
     "suggest-tasks {table.csv} --labels {labels.xml}",
     "windowed {log.csv} --time time --label threat --by host --every 1h -o {new.parquet}",
     *(f"synthesise {kind} --rows 20 -o {{new.npz}}" for kind in ("monolab", "bilab", "rand", "hyperplane", "tree")),
+    *(f"synthesise {kind} --rows 20 -o {{new.npz}}" for kind in ("categorical", "interactions")),
     "synthesise rbf --rows 20 -o {new.arff}",
     "synthesise environments --rows 20 -o {new.npz}",
     "synthesise hat-and-shirt --copies 1 -o {new.npz}",
@@ -111,7 +112,7 @@ SLOW = (
     "challenge export {org} --to codabench -o {new.zip} --development-ends '2099-02-01 00:00:00'",
 )
 # What they print, apart from paths, and write holds times, or what is drawn.
-VARIES = re.compile("run|detect|upload|demo|challenge (?!predict|verify)")
+VARIES = re.compile("run|arena (?!pack|page)|detect|upload|demo|challenge (?!predict|verify)")
 HASH = re.compile("[0-9a-f]{64}")
 # A server that is not there, and a wait that ends.
 FAILS = re.compile("track|.* --timeout 0")

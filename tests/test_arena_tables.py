@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from scipy.stats import friedmanchisquare, rankdata
+from scipy.stats import friedmanchisquare, rankdata, spearmanr
 
 from tests.mlstream.arena.made_records import make_cell, make_learner, make_suite
 from tests.pages import DOCS, pages
@@ -74,6 +74,14 @@ def test_the_test_says_whom_the_first_is_ahead_of_and_when_it_cannot(show):
     assert list(show(two, "arena-ranks", "worlds")[0].values())[1][1][3:] == ["n/a", "0.8", "``NN``", "1", "none"]
 
 
+def test_the_lite_part_agrees_as_spearman_says(show):
+    (lite,) = show(records_of(SCORES), "arena-lite")[0].values()
+    expected = spearmanr(rankdata(-SCORES[0]), rankdata(-SCORES, axis=1).mean(axis=0)).statistic
+    assert lite[1] == ["Worlds", "s0", "3", f"{expected:.3f}"]
+    (boards,) = show({}, "arena-boards")[0].values()
+    assert boards[1] == ["Worlds (``worlds``)", "Drawn rows.", "6", "ACC, RMSE", "decided at one half"]
+
+
 def test_scores_of_streams_and_rules_and_costs_are_those_of_records(show):
     records = records_of(SCORES)
     (scores,) = show(records, "arena-scores", "worlds", "acc")[0].values()
@@ -94,14 +102,14 @@ def test_what_is_missing_is_said(show):
     tables, said = show(records, "arena-ranks", "worlds")
     assert "``mean``" not in {row[0] for row in next(iter(tables.values()))}
     assert re.search(r"strategies, \d+ have no record yet", said)
-    assert "Left out of a ranking, without a run on all of these streams, or without probabilities" in said
+    assert "Left out of a ranking, without a run on all of these streams: ``mean``." in said
     assert "without a score in the mean: ``NN`` (1)." in said
     (scores,) = show(records, "arena-scores", "worlds", "acc")[0].values()
     assert {row[0]: row[1] for row in scores}["``mean``"] == "not run"
     assert {row[0]: row[1] for row in scores}["``NN``"] == "capped"
     tables, said = show(records, "arena-coverage")
     (counts,) = tables.values()
-    assert counts[1][3:9] == ["6", "2", "16", "1", "0", str(len(arena_tables.STRATEGIES) * 6 - 17)]
+    assert counts[1][1:7] == ["6", "2", "16", "1", "0", str(len(arena_tables.STRATEGIES) * 6 - 17)]
     assert "Without any record yet: ``NN_TLH``" in said
 
 
@@ -113,6 +121,8 @@ def test_a_board_without_two_learners_says_so(show, learners):
         assert not tables
         assert f"no two learners can be compared yet.** {len(learners)} of" in said
     assert "Costs cannot be compared yet" in show(records, "arena-costs")[1]
+    (lite,) = show(records, "arena-lite")[0].values()
+    assert lite[1] == ["Worlds", "s0", "0", "n/a"]
     (firsts,) = show(records, "arena-firsts")[0].values()
     assert {row[2] for row in firsts[1:]} == {"no two have run"}
 

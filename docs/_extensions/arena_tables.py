@@ -8,20 +8,57 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+from scipy.stats import spearmanr
 
 from estimators.strategies import STRATEGIES
 from metrics import critical_difference, friedman
 from mlstream.analysis.score_info import score_heading
 from mlstream.arena.records import load_records
 from mlstream.arena.standings import ALPHA, Ranking, compare_costs, rank_learners
-from mlstream.arena.suite import Score, find_score, load_suite
+from mlstream.arena.suite import OWN_RANK, Scope, Score, find_score, load_suite
 
 _RULES = {"own": "own decisions", "half": "decided at one half", "prevalence": "decided at the prevalence"}
 _STATUSES = ("done", "capped", "failed")
 
 
+def describe_boards() -> Iterator[str]:
+    """Yield a table of the boards: what they are, and the scores and decisions that rank learners there."""
+    suite = load_suite()
+    rows = [
+        [
+            f"{board.title} (``{name}``)",
+            board.about,
+            len(suite.entries("full", name)),
+            ", ".join(_title(score) for score in suite.heading_scores(name)),
+            _RULES[board.decision],
+        ]
+        for name, board in suite.boards.items()
+    ]
+    heads = ["Board", "What it is", "Streams", "Scores", "Decisions"]
+    yield from _table(f"Suite {suite.version}: boards", heads, rows)
+
+
+def describe_lite() -> Iterator[str]:
+    """Yield the streams of the lite part, and how its ranks agree with those of whole boards."""
+    suite, rows = load_suite(), []
+    for name, board in suite.boards.items():
+        score = suite.heading_scores(name)[0]
+        lite, whole = _rank(name, score, "lite"), _rank(name, score)
+        known = {} if whole is None else dict(zip(whole.learners, whole.ranks, strict=True))
+        pairs = (
+            [] if lite is None else [pair for pair in zip(lite.learners, lite.ranks, strict=True) if pair[0] in known]
+        )
+        ranks = [(rank, known[learner]) for learner, rank in pairs]
+        agreement = spearmanr(ranks).statistic if len(ranks) > 2 else math.nan
+        streams = ", ".join(entry.name for entry in suite.entries("lite", name))
+        rows.append([board.title, streams, len(pairs), _number(float(agreement))])
+    heads = ["Board", "Streams of the lite part", "Learners", "Spearman's correlation"]
+    yield from _table("Mean ranks by the first score: the lite part and the whole board", heads, rows)
+    yield from _gaps(())
+
+
 def describe_coverage() -> Iterator[str]:
-    """Yield a table of the boards: their streams, how many learners have which records, and on which machines."""
+    """Yield a table of the boards: how many learners have which records, and on which machines."""
     suite, records = load_suite(), load_records()
     rows = []
     for name, board in suite.boards.items():
@@ -30,9 +67,9 @@ def describe_coverage() -> Iterator[str]:
         complete = sum(record.cells.keys() >= streams for record in records.values())
         counts = [cells.count(status) for status in _STATUSES]
         missing = len(STRATEGIES) * len(streams) - len(cells)
-        rows.append([board.title, board.about, _RULES[board.decision], len(streams), complete, *counts, missing])
-    heads = ["Board", "What it is", "Decisions", "Streams", "Learners with all", *_STATUSES, "not yet run"]
-    yield from _table(f"Suite {suite.version}: boards, and runs on them", heads, rows)
+        rows.append([board.title, len(streams), complete, *counts, missing])
+    heads = ["Board", "Streams", "Learners with all", *_STATUSES, "not yet run"]
+    yield from _table(f"Suite {suite.version}: runs on its boards", heads, rows)
     machines = {
         f"{one.machine.get('processor', '?')}, {one.machine.get('cores', '?')} cores" for one in records.values()
     }
@@ -74,8 +111,9 @@ def describe_ranks(board: str, rule: str | None = None) -> Iterator[str]:
     for learner in dict.fromkeys(name for ranking in found for name in ranking.learners):
         cells = [cell for ranking in found for cell in _standing(ranking, learner)]
         rows.append([_code(learner), *cells])
-    heads = ["Learner", *(head for ranking in found for head in (f"{_title(ranking.score)}: rank", "mean"))]
-    title = f"{suite.boards[board].title}, {_RULES[rule or suite.boards[board].decision]}"
+    heads = ["Learner", *(head for ranking in found for head in (f"{_title(ranking.score)}: mean rank", "mean"))]
+    decisions = [_RULES[score.decision] for score in scores if score.decision is not None]
+    title = ", ".join([suite.boards[board].title, *decisions[:1]])
     yield from _table(f"{title}: mean ranks (95 % interval) and mean scores", heads, rows)
     heads = [
         "Score",
@@ -144,8 +182,8 @@ def describe_costs() -> Iterator[str]:
     yield from _gaps(())
 
 
-def _rank(board: str, score: Score) -> Ranking | None:
-    return rank_learners(load_records(), load_suite(), board, score)
+def _rank(board: str, score: Score, scope: Scope = "full") -> Ranking | None:
+    return rank_learners(load_records(), load_suite(), board, score, scope=scope)
 
 
 def _first(ranking: Ranking) -> list[object]:
@@ -201,8 +239,7 @@ def _gaps(found: Sequence[Ranking]) -> Iterator[str]:
     if n_absent:
         yield from (f"Of {len(STRATEGIES)} strategies, {n_absent} have no record yet.", "")
     if left_out:
-        reason = "without a run on all of these streams, or without probabilities for the rule"
-        yield from (f"Left out of a ranking, {reason}: {_names(left_out)}.", "")
+        yield from (f"Left out of a ranking, without a run on all of these streams: {_names(left_out)}.", "")
     if stopped:
         counts = ", ".join(f"{_code(name)} ({count})" for name, count in stopped.items())
         yield from (f"Last where a run was stopped or failed, and without a score in the mean: {counts}.", "")
@@ -223,11 +260,13 @@ def _cell(learner: str, stream: str, score: Score) -> str:
     cell = load_records()[learner].cells.get(stream)
     if cell is None:
         return "not run"
-    return _number(cell.scores.get(score.name)) if cell.status == "done" else cell.status
+    if cell.status != "done":
+        return cell.status
+    return _number(cell.scores.get(score.name, cell.scores.get(score.metric)))
 
 
 def _title(score: Score) -> str:
-    return score_heading(score.metric).title
+    return "Rank" if score.metric == OWN_RANK else score_heading(score.metric).title
 
 
 def _number(value: float | None) -> str:

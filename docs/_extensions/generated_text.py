@@ -20,6 +20,8 @@ TEXTS: dict[str, Callable[..., Iterable[str]]] = {
     "scores": lambda: describe_columns(SCORE_HEADINGS),
     "detection": lambda: describe_columns(DETECTION_HEADINGS),
     "soak": describe_soak,
+    "arena-boards": arena_tables.describe_boards,
+    "arena-lite": arena_tables.describe_lite,
     "arena-coverage": arena_tables.describe_coverage,
     "arena-firsts": arena_tables.describe_firsts,
     "arena-ranks": arena_tables.describe_ranks,

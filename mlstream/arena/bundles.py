@@ -18,6 +18,7 @@ from mlstream.arena.again import compare, run_again
 from mlstream.arena.records import LearnerRecord, make_record
 from mlstream.arena.running import ORIGIN, SEED, Contestant, Origin, enter, load_streams, read_folder
 from mlstream.arena.suite import StreamEntry, Suite, load_suite
+from mlstream.campaign.calls import parse_call
 from mlstream.campaign.campaign import CampaignProgress
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.summary import ScoreRecord, add_continual, add_frugality, add_hierarchy, decided_by
@@ -147,7 +148,7 @@ def verify(
 
 def _enter(learner: object, origin: Origin, bundle: str | os.PathLike[str]) -> Contestant:
     """Return the learner of a bundle; raise a ValueError if it is not here, or of another source."""
-    if learner is None and origin.learner not in STRATEGIES:
+    if learner is None and parse_call(origin.learner, f"{bundle}: learner")[0] not in STRATEGIES:
         raise ValueError(
             f"learner (--learner) must name the class of {origin.learner}, as my_module:{origin.learner}, in a module "
             f"whose code you have read: it is not a strategy. Got nothing."

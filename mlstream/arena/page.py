@@ -183,7 +183,7 @@ def _pack_cells(record: LearnerRecord, held: Mapping[str, Sequence[str]]) -> lis
 
 
 def _pack(cell: Cell, names: Sequence[str]) -> list[Any]:
-    return [cell.status, cell.wall_s, cell.cpu_s, cell.energy_j, [cell.scores.get(name) for name in names], cell.error]
+    return [cell.status, cell.wall_s, cell.cpu_s, cell.energy_j, [cell.score(name) for name in names], cell.error]
 
 
 def _describe_board(suite: Suite, board: str) -> Json:

@@ -40,6 +40,13 @@ class Cell(Model):
     energy_j: float | None = None  # CPU seconds times the power that the suite states.
     error: str | None = None  # The last line of the error of a run that failed.
 
+    def score(self, name: str) -> Score:
+        """Return a score, None where there is none.
+
+        Decisions without probabilities are what a rule would decide if they were certain: they count under every rule.
+        """
+        return self.scores.get(name, self.scores.get(name.partition("[")[0]))
+
 
 class LearnerRecord(Model):
     """A learner in the arena: what it is, and its cells by stream."""

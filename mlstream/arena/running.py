@@ -17,6 +17,7 @@ from mlstream._support.models import Model
 from mlstream.arena.learner_source import hash_source
 from mlstream.arena.records import LearnerRecord, make_record
 from mlstream.arena.suite import NEWEST_SUITE, Scope, StreamEntry, Suite, load_suite
+from mlstream.campaign.calls import parse_call
 from mlstream.campaign.campaign import CampaignProgress, run_campaign
 from mlstream.campaign.config import make_own
 from mlstream.evaluation.decisions import require_probabilities
@@ -46,7 +47,7 @@ class Contestant(NamedTuple):
     name: str
     estimator: object
     source_sha256: str
-    is_strategy: bool  # With the parameters of the strategy, whose records come with this package.
+    is_strategy: bool  # Also with parameters of its own: no code of the user's.
 
 
 class Origin(Model):
@@ -68,25 +69,25 @@ class ArenaRun(NamedTuple):
 
 
 def enter(learner: object, name: str | None = None) -> Contestant:
-    """Return the contestant of a strategy's name, "package.module:Class", or an estimator.
+    """Return the contestant of a strategy's name or "package.module:Class", both also with parameters, or an estimator.
 
     A ValueError is raised if a name or class is unknown, or the class has no source in a file; a TypeError if it cannot
     learn from a stream.
     """
-    estimator, called = learner, type(learner).__name__
-    if isinstance(learner, str):
-        called = learner.rpartition(":")[2]
-        if ":" in learner:
-            estimator = make_own("LEARNER", learner, {})
-        elif learner in STRATEGIES:
-            estimator = make_strategy(learner)
-        else:
-            raise ValueError(
-                f"LEARNER must be a strategy that `mlstream strategies` lists, or package.module:Class. "
-                f"Got {learner!r} instead{did_you_mean(learner, STRATEGIES)}"
-            )
-    name = name or called
-    return Contestant(name, estimator, hash_source(estimator), name == learner and learner in STRATEGIES)
+    if not isinstance(learner, str):
+        return Contestant(name or type(learner).__name__, learner, hash_source(learner), is_strategy=False)
+    called, parameters = parse_call(learner, "LEARNER")
+    if ":" in called:
+        estimator = make_own("LEARNER", called, parameters or {})
+    elif called in STRATEGIES:
+        estimator = make_strategy(called, **parameters or {})
+    else:
+        raise ValueError(
+            f"LEARNER must be a strategy that `mlstream strategies` lists, or the class of a module, as "
+            f"my_module:MyLearner. Got {learner!r} instead{did_you_mean(called, STRATEGIES)}"
+        )
+    name = name or learner.rpartition(":")[2]
+    return Contestant(name, estimator, hash_source(estimator), is_strategy=name == learner)
 
 
 def require_laws(estimator: object) -> None:
@@ -119,8 +120,8 @@ def run(  # noqa: PLR0913 - what is run, and how
     Parameters
     ----------
     learner : str or estimator
-        Name of a strategy; "package.module:Class"; or an estimator that `mlstream.evaluate` takes, whose class is in a
-        file.
+        Name of a strategy or "package.module:Class", also with parameters: "NN(learning_rate=0.1)"; or an estimator
+        that `mlstream.evaluate` takes, whose class is in a file.
     directory : path
         Folder of the records; each learner has a folder there.
     suite : int

@@ -212,13 +212,8 @@ def _row(suite: Suite, stream: str, cells: Sequence[Cell], score: Score) -> Floa
 
 
 def _values(cells: Sequence[Cell], score: Score) -> Floats:
-    """Return the scores of learners on a stream; NaN for a run that did not end, or has no such score.
-
-    Decisions without probabilities are what a rule would decide if they were certain: they count under every rule.
-    """
-    found = [
-        cell.scores.get(score.name, cell.scores.get(score.metric)) if cell.status == "done" else None for cell in cells
-    ]
+    """Return the scores of learners on a stream; NaN for a run that did not end, or has no such score."""
+    found = [cell.score(score.name) if cell.status == "done" else None for cell in cells]
     return np.array([math.nan if value is None else value for value in found])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 from mlstream.cli import console
 from mlstream.cli.arguments import AsJson, file_option, parse_file, parse_names, require_folder
 from mlstream.cli.completion import complete_strategy
-from mlstream.cli.options import OPTIONS, parse_strategies
+from mlstream.cli.options import OPTIONS
 
 if TYPE_CHECKING:
     from mlstream.arena.records import LearnerRecord
@@ -61,10 +62,6 @@ def run(
     require_folder(output, "--output")
     # As `python -m` does: the user's module lies in the working directory.
     sys.path.insert(0, "")
-    candidate: object = learner
-    if ":" not in learner.partition("(")[0]:
-        (candidate,) = parse_strategies([learner], "LEARNER").values()
-        name = name or learner
     from mlstream import arena
     from mlstream.cli.campaigns import watched
 
@@ -72,7 +69,7 @@ def run(
     scope = _scope(lite)
     with console.keep_for_json(as_json), watched(output, quiet=quiet or as_json, ended=[]) as progress:
         done = arena.run(
-            candidate,
+            learner,
             output,
             suite=suite,
             scope=scope,
@@ -277,27 +274,30 @@ def _show(done: ArenaRun, places: Sequence[Place], cost: Cost | None, suite: Sui
     """Print where a learner stands: by board, then pairs, streams and cost."""
     heading = {(board, score.name) for board in suite.boards for score in suite.heading_scores(board)}
     shown = [place for place in places if (place.board, place.score) in heading]
-    rows = [
-        (
-            place.board,
-            place.score,
-            f"{place.rank:.1f}",
-            f"{place.interval[0]:.1f} to {place.interval[1]:.1f}",
-            f"{place.place} of {place.n_learners}",
-            str(place.n_streams),
-            str(len(place.beats)),
-            str(len(place.beaten_by)),
-        )
-        for place in shown
-    ]
+    first = {board: suite.scores(board)[0].name for board in suite.boards}
+    for place in (place for place in shown if place.score == first[place.board] and place.can_differ):
+        title = suite.boards[place.board].title
+        console.print_line(f"{title}: place {place.place} of {place.n_learners} on {_streams(place)}; {_pairs(place)}.")
     heads = ("board", "score", "mean rank", "95 % interval", "place", "streams", "beats", "beaten by")
-    console.show_lines(heads, rows)
-    for place in shown:
-        if place.score == suite.scores(place.board)[0].name:
-            console.print_line(f"{place.board}: {_pairs(place)}")
+    console.show_lines(heads, [_place_row(place) for place in shown])
+    if few := list(dict.fromkeys(place.board for place in shown if not place.can_differ)):
+        console.print_line(f"Too few streams to tell learners apart: {', '.join(few)}.")
     for line in _notes(done, cost, suite):
         console.print_line(line)
-    console.print_line(f"Records: {done.folder}")
+    console.print_line(f"Records: {done.folder}. Look: mlstream arena page --learner {shlex.quote(str(done.folder))}")
+
+
+def _place_row(place: Place) -> tuple[str, ...]:
+    """Return a line of the standing; of too few streams, nothing about chance."""
+    low, high = place.interval
+    interval = f"{low:.1f} to {high:.1f}" if place.n_streams > 2 else "-"
+    pairs = [str(len(names)) if place.can_differ else "-" for names in (place.beats, place.beaten_by)]
+    rank = f"{place.rank:.1f}", interval, f"{place.place} of {place.n_learners}", str(place.n_streams)
+    return (place.board, place.score, *rank, *pairs)
+
+
+def _streams(place: Place) -> str:
+    return f"{place.n_streams} stream{'s' * (place.n_streams != 1)}"
 
 
 def _notes(done: ArenaRun, cost: Cost | None, suite: Suite) -> Iterator[str]:
@@ -310,9 +310,10 @@ def _notes(done: ArenaRun, cost: Cost | None, suite: Suite) -> Iterator[str]:
     if capped := _streams_of(done, "capped"):
         yield f"Stopped after {suite.cap_s:.0f} s, and ranked behind all that finished: {', '.join(capped)}."
     if done.missing:
+        tables = dict.fromkeys(entry.table or "" for entry in suite.streams if entry.name in done.missing)
         yield (
-            f"{len(done.missing)} streams have no table here ({', '.join(done.missing)}); ranks compare learners on "
-            f"the others. `mlstream datasets fetch` downloads tables."
+            f"Without a table here: {', '.join(done.missing)}. Ranks compare learners on the others; to have them all: "
+            f"mlstream datasets fetch {' '.join(tables)}"
         )
 
 
@@ -320,12 +321,12 @@ def _pairs(place: Place) -> str:
     parts = [
         f"{words} {_some(names)}" for words, names in (("beats", place.beats), ("beaten by", place.beaten_by)) if names
     ]
-    if not parts:
-        parts = ["differs from nobody beyond chance" if place.can_differ else "too few streams to tell learners apart"]
+    parts = parts or ["differs from nobody beyond chance"]
+    if not place.best_on or place.best_on[0][1] == place.worst_on[0][1]:
+        return "; ".join(parts)
     ends = [
         f"{words} on {', '.join(f'{stream} (rank {rank:.0f})' for stream, rank in streams)}"
         for words, streams in (("best", place.best_on), ("worst", place.worst_on))
-        if streams
     ]
     return "; ".join([*parts, *ends])
 

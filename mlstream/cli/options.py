@@ -5,7 +5,6 @@ The options are made from the definitions that Python and campaign files use.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable, Mapping
 from inspect import Parameter
@@ -15,6 +14,7 @@ import typer
 
 import estimators
 from estimators.detectors import make_detector
+from mlstream.campaign.calls import parse_call
 from mlstream.cli.arguments import parse_integers, parse_names
 from mlstream.evaluation.settings import (
     CampaignOptions,
@@ -39,7 +39,6 @@ _LISTS: dict[object, str] = {tuple[int, ...]: "SEED,...", tuple[str, ...]: "NAME
 
 # A comma outside brackets; the brackets of values are round or square, and one level deep.
 _COMMA = re.compile(r",(?![^(]*\))")
-_CALL = re.compile(r"([^()]*)(?:\((.*)\))?", re.DOTALL)
 
 Parameters: TypeAlias = dict[str, Any]
 
@@ -100,27 +99,4 @@ def parse_detectors(texts: Iterable[str], option: str = "--detector") -> dict[st
 def _split(texts: Iterable[str], option: str) -> dict[str, tuple[str, Parameters | None]]:
     """Return, by what was typed, each name, and its parameters if there are brackets."""
     typed = [text.strip() for given in texts for text in _COMMA.split(given)]
-    return {text: _parse(text, option) for text in typed}
-
-
-def _parse(text: str, option: str) -> tuple[str, Parameters | None]:
-    found = _CALL.fullmatch(text)
-    if found is None:
-        raise _error(text, option)
-    name, arguments = found.groups()
-    return name.strip(), None if arguments is None else _parse_parameters(arguments, text, option)
-
-
-def _parse_parameters(arguments: str, text: str, option: str) -> Parameters:
-    """Read parameters as literals; nothing is executed."""
-    try:
-        call = ast.parse(f"f({arguments})", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args or any(one.arg is None for one in call.keywords):
-            raise _error(text, option)
-        return {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        raise _error(text, option) from None
-
-
-def _error(text: str, option: str) -> ValueError:
-    return ValueError(f"{option} must be names, or NAME(parameter=value, ...). Got {text!r} instead.")
+    return {text: parse_call(text, option) for text in typed}

@@ -250,10 +250,11 @@
   }
 
   function drawTable(board, score, ranking) {
-    const best = DATA.learners[ranking.learners[0]].name, higher = score.better === "higher" ? "descending" : "ascending";
+    // Where ranks themselves are the score, its mean would stand twice.
+    const isRanks = score.title === "rank", best = DATA.learners[ranking.learners[0]].name, higher = score.better === "higher" ? "descending" : "ascending";
     const heads = [
       { key: "learner", title: "Learner" }, { key: "rank", title: "Mean rank", meaning: "1 is best" }, { key: "interval", title: "95 % interval" },
-      { key: "mean", title: `Mean ${score.title} ${score.better === "higher" ? "↑" : "↓"}`, first: higher, meaning: score.meaning },
+      ...isRanks ? [] : [{ key: "mean", title: `Mean ${score.title} ${score.better === "higher" ? "↑" : "↓"}`, first: higher, meaning: score.meaning }],
       { key: "p", title: `Differs from ${best}`, first: "descending", meaning: "beyond chance: Wilcoxon's signed ranks, Holm's correction" },
       { key: "cpu", title: "CPU s" }, { key: "times", title: `×\u00a0${DATA.suite.reference}`, meaning: "CPU time, by that of the reference" }, { key: "joules", title: "Joules" },
     ];
@@ -266,7 +267,7 @@
       return make(kind === "yours" ? "tr.yours" : "tr", {}, rowHead(name, learnerLink(learner), badges(learner, ranking)),
         cell(ranking.ranks[place], traced(fixed(ranking.ranks[place], 1), "mean rank")),
         cell(ranking.low[place], interval(ranking, place, traced(`${fixed(ranking.low[place], 1)} to ${fixed(ranking.high[place], 1)}`, "interval"))),
-        cell(ranking.means[place], traced(fixed(ranking.means[place], 3), "mean score")),
+        ...isRanks ? [] : [cell(ranking.means[place], traced(fixed(ranking.means[place], 3), "mean score"))],
         cell(place ? p : 1, place ? traced(p <= DATA.alpha ? `yes, ${chance(p)}` : `no, ${chance(p)}`, `differs from ${best}`) : "first"),
         cell(ranking.cpu_s[place], traced(amount(ranking.cpu_s[place]), "CPU seconds")),
         cell(ranking.times[place], traced(amount(ranking.times[place]), `times ${DATA.suite.reference}`)),
@@ -280,7 +281,7 @@
     if (key) buttons.find((button) => button.dataset.key === key)?.focus();
     const least = 2 ** (1 - ranking.streams.length) * (ranking.learners.length - 1);
     const few = least > DATA.alpha ? ` On so few streams, no two of so many learners can differ beyond chance: p is at least ${Math.min(least, 1).toFixed(3)}.` : "";
-    byId("shown").textContent = `${shown.length} of ${plural(ranking.learners.length, "learner")} shown, on ${plural(ranking.streams.length, "stream")}${state.scope === "lite" ? " of the lite part" : ""}.${few}`;
+    byId("shown").textContent = `${shown.length} of ${plural(ranking.learners.length, "learner")} shown, on ${plural(ranking.streams.length, "stream")}${state.scope === "lite" ? " of the lite part" : ""}${DATA.learners.some(({ kind }) => kind === "yours") ? ", on which yours have run" : ""}.${few}`;
     if (ranking.agreement !== null) byId("shown").append(" Mean ranks agree with those on all streams: Spearman ", number(fixed(ranking.agreement, 2), () => showAgreement(board, score)), ".");
     return new Set(shown);
   }

@@ -54,6 +54,12 @@ def test_an_honest_bundle_holds(bundle):
     assert found.times_cpu > 0
 
 
+def test_a_strategy_with_parameters_is_verified_by_its_name(small, tmp_path):
+    done = arena.run("NN(learning_rate=0.5)", tmp_path / "arena")
+    arena.pack(done.folder, tmp_path / "NN.zip")
+    assert arena.verify(tmp_path / "NN.zip", seed=0).record.learner == "NN(learning_rate=0.5)"
+
+
 def test_packing_replaces_nothing_and_needs_runs(bundle, tmp_path):
     before = bundle.read_bytes()
     with pytest.raises(FileExistsError):

@@ -320,7 +320,7 @@ class TestInBrowser:
         path = tmp_path / "index.html"
         path.write_text(make_page(joined=[newcomer(lite)]), encoding="utf-8")
         open_at(browser, path)
-        assert browser.run("document.querySelector('#board-title').textContent") == "All boards"
+        assert browser.run("document.querySelector('#board-title').textContent") == "Overall"
         assert any(name.startswith("MyLearner") for name in column(browser, 0))
 
     def test_the_coverage_counts_the_runs_of_each_learner(self, browser, page):

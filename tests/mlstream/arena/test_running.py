@@ -97,6 +97,11 @@ def test_a_learner_of_a_module_runs_on_every_stream_and_only_once(joined, tmp_pa
     assert set(done.record.cells["s0"].scores) == {"acc", "acc[half]", "rmse"}
 
 
+def test_a_class_joins_with_parameters():
+    done = arena.run("learners_of_mine:Mean(prior=0.25)", scope="lite")
+    assert (done.record.learner, done.record.estimator) == ("Mean(prior=0.25)", "Mean(prior=0.25)")
+
+
 def test_lite_and_boards_choose_streams():
     assert list(arena.run("mean", "out", scope="lite").record.cells) == ["s0"]
     with pytest.raises(ValueError, match=r"boards must be among worlds\. Got 'world' instead; did you mean 'worlds'\?"):

@@ -91,10 +91,12 @@ def make_strategy(name: str, *, on_new_labels: OnNewLabels = "error", **paramete
     NearestRowClassifier(window=100)
     """
     strategy = _find(name)
-    own = {parameter for one in strategy.grids for parameter in one} & set(parameters)
+    own = {
+        parameter: parameters.pop(parameter) for grid in strategy.grids for parameter in grid if parameter in parameters
+    }
     with needing(f"The strategy {name}"):
-        learner = strategy.build(**{parameter: parameters[parameter] for parameter in own})
-    _set_others(name, learner, {parameter: value for parameter, value in parameters.items() if parameter not in own})
+        learner = strategy.build(**own)
+    _set_others(name, learner, parameters)
     if on_new_labels == "error":
         return learner
     from estimators.contract.new_labels import require_known_choice, set_choice

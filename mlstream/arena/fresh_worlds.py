@@ -11,8 +11,9 @@ from mlstream.arena.again import run_again
 from mlstream.arena.records import LearnerRecord, load_records
 from mlstream.arena.running import enter
 from mlstream.arena.standings import Ranking, rank_learners
-from mlstream.arena.suite import load_suite
+from mlstream.arena.suite import Suite, load_suite
 from mlstream.campaign.campaign import CampaignProgress
+from mlstream.streams.stream import Stream
 
 
 class FreshRanks(NamedTuple):
@@ -52,10 +53,7 @@ def rank_on_fresh_worlds(
         If the learner has no record in any world of the suite.
     """
     suite = load_suite(record.suite)
-    entries = [entry for entry in suite.entries("full", suite.worlds) if entry.name in record.cells]
-    if not entries:
-        raise ValueError(f"{record.learner} must have run on the board {suite.worlds}. Got a record without it.")
-    streams = [entry.load_with_seed(seed) for entry in entries]
+    streams = _make_worlds(record, suite, seed)
     panel = [name for name in suite.panel if name != record.learner]
     contestants = [enter(learner, record.learner), *map(enter, panel)]
     fresh = {contestant.name: run_again(contestant, streams, suite, progress) for contestant in contestants}
@@ -63,8 +61,16 @@ def rank_on_fresh_worlds(
     score, names = suite.scores(suite.worlds)[0], record.cells.keys()
     before, after = (rank_learners(records, suite, suite.worlds, score, streams=names) for records in (known, fresh))
     if before is None or after is None:
-        raise ValueError(f"{record.learner} must have finished a stream of {suite.worlds}. Got none that did.")
+        raise ValueError(f"{record.learner} must have finished a stream of {suite.worlds}. Got no such stream.")
     return _compare(record.learner, before, after)
+
+
+def _make_worlds(record: LearnerRecord, suite: Suite, seed: int) -> list[Stream]:
+    """Make the worlds of the suite that a learner has run in, by another seed."""
+    entries = [entry for entry in suite.entries("full", suite.worlds) if entry.name in record.cells]
+    if not entries:
+        raise ValueError(f"{record.learner} must have run on the board {suite.worlds}. Got a record without it.")
+    return [entry.load_with_seed(seed) for entry in entries]
 
 
 def _compare(learner: str, before: Ranking, after: Ranking) -> FreshRanks:

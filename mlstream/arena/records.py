@@ -41,7 +41,7 @@ class Cell(Model):
     error: str | None = None  # The last line of the error of a run that failed.
 
     def score(self, name: str) -> Score:
-        """Return a score, None where there is none.
+        """Return a score, None where it is not defined.
 
         Decisions without probabilities are what a rule would decide if they were certain: they count under every rule.
         """

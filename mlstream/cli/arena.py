@@ -274,10 +274,8 @@ def _show(done: ArenaRun, places: Sequence[Place], cost: Cost | None, suite: Sui
     """Print where a learner stands: by board, then pairs, streams and cost."""
     heading = {(board, score.name) for board in suite.boards for score in suite.heading_scores(board)}
     shown = [place for place in places if (place.board, place.score) in heading]
-    first = {board: suite.scores(board)[0].name for board in suite.boards}
-    for place in (place for place in shown if place.score == first[place.board] and place.can_differ):
-        title = suite.boards[place.board].title
-        console.print_line(f"{title}: place {place.place} of {place.n_learners} on {_streams(place)}; {_pairs(place)}.")
+    for line in _answers(shown, suite):
+        console.print_line(line)
     heads = ("board", "score", "mean rank", "95 % interval", "place", "streams", "beats", "beaten by")
     console.show_lines(heads, [_place_row(place) for place in shown])
     if few := list(dict.fromkeys(place.board for place in shown if not place.can_differ)):
@@ -285,6 +283,14 @@ def _show(done: ArenaRun, places: Sequence[Place], cost: Cost | None, suite: Sui
     for line in _notes(done, cost, suite):
         console.print_line(line)
     console.print_line(f"Records: {done.folder}. Look: mlstream arena page --learner {shlex.quote(str(done.folder))}")
+
+
+def _answers(places: Sequence[Place], suite: Suite) -> Iterator[str]:
+    """Yield a line for each board where learners can be told apart: place, pairs, best and worst streams."""
+    for place in places:
+        if place.can_differ and place.score == suite.scores(place.board)[0].name:
+            title = suite.boards[place.board].title
+            yield f"{title}: place {place.place} of {place.n_learners} on {_streams(place)}; {_pairs(place)}."
 
 
 def _place_row(place: Place) -> tuple[str, ...]:

@@ -316,18 +316,24 @@ def sum_parts(ended: Sequence[CampaignProgress], ledger: CpuLedger) -> dict[str,
 
 def _show_run_times(runs: Sequence[tuple[CampaignProgress, RunCpu]]) -> None:
     """Print a table of strategies and streams; runs that repeat one are added up."""
-    cells: dict[tuple[str, str], tuple[float, float]] = {}
-    for event, cpu in runs:
-        own, added = sum_run(cpu)
-        for place in ((event.strategy, event.stream), (event.strategy, ""), ("", event.stream), ("", "")):
-            before = cells.get(place, (0.0, 0.0))
-            cells[place] = before[0] + own, before[1] + added
+    cells = _sum_run_times(runs)
     streams, strategies = (sorted({place[axis] for place in cells if place[axis]}) for axis in (1, 0))
     rows = []
     for strategy in (*strategies, ""):
         row = [cells.get((strategy, stream)) for stream in (*streams, "")]
         rows.append((strategy or "all", *("" if cell is None else f"{cell[0]:.1f}+{cell[1]:.1f}" for cell in row)))
     show_lines(("strategy", *streams, "all"), rows)
+
+
+def _sum_run_times(runs: Sequence[tuple[CampaignProgress, RunCpu]]) -> dict[tuple[str, str], tuple[float, float]]:
+    """Add up the CPU seconds of learners and of all else by strategy and stream; "" stands for all of them."""
+    cells: dict[tuple[str, str], tuple[float, float]] = {}
+    for event, cpu in runs:
+        own, added = sum_run(cpu)
+        for place in ((event.strategy, event.stream), (event.strategy, ""), ("", event.stream), ("", "")):
+            before = cells.get(place, (0.0, 0.0))
+            cells[place] = before[0] + own, before[1] + added
+    return cells
 
 
 def _share(seconds: float, own: float) -> str:

@@ -210,7 +210,13 @@ def verify(
     if as_json:
         console.print_json(found._asdict() | {"fresh": None if ranks is None else ranks._asdict()})
         return
-    console.print_line(f"{bundle} holds: {found.record.learner}, {len(found.record.cells)} runs.")
+    suite = arena.load_suite(found.record.suite)
+    lite, every = ({entry.name for entry in suite.entries(scope)} for scope in ("lite", "full"))
+    has = found.record.cells.keys()
+    console.print_line(
+        f"{bundle} holds: {found.record.learner}, runs on {len(has)} of {len(every)} streams of suite {suite.version}, "
+        f"{len(has & lite)} of {len(lite)} of its lite part."
+    )
     console.print_line(
         f"Run again: {', '.join(found.again)}. The largest difference of a score is {found.largest_difference:.1g}; "
         f"CPU time is {found.times_cpu:.1f} times that of the records."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -288,7 +287,7 @@ def _show(done: ArenaRun, places: Sequence[Place], cost: Cost | None, suite: Sui
         console.print_line(f"Too few streams to tell learners apart: {', '.join(few)}.")
     for line in _notes(done, cost, suite):
         console.print_line(line)
-    console.print_line(f"Records: {done.folder}. Look: mlstream arena page --learner {shlex.quote(str(done.folder))}")
+    console.print_line(f"Records: {done.folder}. Look: mlstream arena page --learner {done.folder}")
 
 
 def _answers(places: Sequence[Place], suite: Suite) -> Iterator[str]:

@@ -60,6 +60,7 @@ READERS = {
 
 # Commands without a case that write nothing, or of which a case would say nothing new.
 WITHOUT_CASE = {
+    "arena": "runs are written by campaigns, pages and bundles as files of other commands",
     "cards": "runs publish's writers on tables of the machine",
     "challenge audit": "reads",
     "challenge demo": "runs the other commands of a challenge",

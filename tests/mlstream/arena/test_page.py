@@ -337,7 +337,7 @@ class TestInBrowser:
         set_filter(browser, "cost", "10")
         times = column(browser, 6)
         assert 0 < len(times) < len(NAMES)
-        assert all(float(text) <= 10 for text in times)
+        assert all(float(text.replace(",", "")) <= 10 for text in times)
         set_filter(browser, "q", "MYLEARN")
         names = column(browser, 0)
         assert [name.split()[0] for name in names] == ["MyLearner"]

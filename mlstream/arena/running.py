@@ -94,13 +94,23 @@ def require_laws(estimator: object) -> None:
     """Raise a ValueError if a learner breaks a law that the scores of the arena rely on; it names the law."""
     failing = {law.__name__: "" for law in LAWS if law.__name__ not in ARENA_LAWS}
     for one, check in stream_checks(wrap(estimator), expected_failed_checks=failing):
-        try:
-            check(one)
-        except AssertionError as error:
-            if isinstance(error.__cause__, TypeError):
-                # It does not learn tables of labels at all, and the error says how it could.
-                raise error.__cause__ from None
-            raise ValueError(f"LEARNER must keep the laws of learning from a stream. Got this: {error}") from None
+        broken = _broken_law(one, check)
+        if isinstance(broken, TypeError):
+            raise broken
+        if broken is not None:
+            raise ValueError(f"LEARNER must keep the laws of learning from a stream. Got this: {broken}")
+
+
+def _broken_law(estimator: Any, check: Callable[[Any], None]) -> Exception | None:
+    """Return the error of a law that is broken, or of a learner that does not learn tables of labels at all."""
+    try:
+        check(estimator)
+    except AssertionError as error:
+        cause = error.__cause__
+        return TypeError(str(cause)) if isinstance(cause, TypeError) else error
+    except SystemExit as error:
+        return AssertionError(f"{type(estimator).__name__} ended its process (SystemExit: {error})")
+    return None
 
 
 def run(  # noqa: PLR0913 - what is run, and how

@@ -166,9 +166,14 @@ def _describe(error: Exception) -> str:
 
 def _comes_of_interrupt(error: BaseException | None) -> bool:
     """Return whether an error took the place of Ctrl-C, as NumPy and other libraries in C do."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
+    seen: list[BaseException] = []
+    # An error that was raised again may be a context of its own.
+    while error is not None and not any(error is other for other in seen):
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.append(error)
         error = error.__cause__ or error.__context__
-    return error is not None
+    return False
 
 
 def _stop(message: str) -> NoReturn:

@@ -10,6 +10,7 @@ import pytest
 from estimators import make_strategy
 from mlstream import arena, evaluate
 from mlstream.arena import running
+from mlstream.cli.app import main
 from tests.mlstream.arena.made_records import make_suite
 
 MODULE = '''
@@ -63,6 +64,16 @@ class Exits(Mean):
 class Unsure(Mean):
     def predict_proba(self, X):
         return super().predict_proba(X) * (np.nan if self.n_ > 90 else 1)
+
+
+class Nothing(Mean):
+    def predict(self, X):
+        return None
+
+
+class Ends(Mean):
+    def predict(self, X):
+        raise SystemExit(4)
 
 
 class Decides(BaseEstimator):
@@ -134,6 +145,15 @@ def test_a_learner_that_breaks_a_law_is_refused_by_its_name_and_the_row_before_a
     with pytest.raises(ValueError, match=rule):
         arena.run("learners_of_mine:Remembers")
     assert not (tmp_path / "arena").exists()
+
+
+@pytest.mark.parametrize("learner", ["Nothing", "Ends"])
+def test_a_learner_that_predicts_nothing_or_ends_its_process_is_one_error(learner, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["mlstream", "arena", "run", f"learners_of_mine:{learner}", "-q"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert capsys.readouterr().err.startswith("Error: ")
 
 
 def test_runs_of_another_source_or_suite_are_not_mixed(joined, tmp_path):

@@ -17,7 +17,7 @@ from mlstream._support.files import atomic_path, open_plain
 from mlstream.arena.again import compare, run_again
 from mlstream.arena.records import LearnerRecord, make_record
 from mlstream.arena.running import ORIGIN, SEED, Contestant, Origin, enter, load_streams, read_folder
-from mlstream.arena.suite import StreamEntry, Suite, load_suite
+from mlstream.arena.suite import StreamEntry, Suite, load_suite, score_names
 from mlstream.campaign.calls import parse_call
 from mlstream.campaign.campaign import CampaignProgress
 from mlstream.evaluation.settings import Settings
@@ -26,14 +26,18 @@ from mlstream.records.checks import require_consistent
 from mlstream.records.run_record import load_runs, path_of
 from mlstream.records.run_result import RunResult, Score, total_cost
 from mlstream.records.schema import AnyModel
+from mlstream.streams.stream import Stream
 
 # Of one record, of all unpacked, and their number: more than a suite has.
 _MOST_BYTES, _MOST_IN_ALL, _MOST_FILES = 2**24, 2**28, 2000
 # Sums in another order round otherwise.
 _DIGITS = 9
 _PACKING = zipfile.ZIP_DEFLATED
-# The share of the cells that is run again.
-_SHARE = 0.1
+# CPU time of another processor may be that of the records times this, at most.
+_MOST_TIMES = 20.0
+# Of energy and CPU time, which are rounded apart.
+_TOLERANCE = 0.05
+_JOULES_OF_KWH = 3.6e6
 
 Progress = Callable[[CampaignProgress], None]
 
@@ -87,6 +91,7 @@ def verify(
     learner: object = None,
     *,
     seed: int | None = None,
+    share: float = 0.1,
     progress: Progress | None = None,
 ) -> Verification:
     """Check that the runs of a bundle are those of a learner: their form, what follows from R, and a random tenth.
@@ -100,6 +105,8 @@ def verify(
         the bundle names.
     seed : int, optional
         Seed of the draw of the cells that are run again; by default no one can know it beforehand.
+    share : float
+        Share of the cells that is run again, in (0, 1]; 1 leaves nothing to trust.
     progress : callable, optional
         Called with every event of the runs.
 
@@ -127,13 +134,21 @@ def verify(
     ...     arena.verify(f"{folder}/last_class.zip", seed=0).largest_difference
     0.0
     """
+    if not 0 < share <= 1:
+        raise ValueError(f"share (--share) must be in (0, 1]. Got {share} instead.")
     origin, runs = read_bundle(bundle)
     suite = load_suite(origin.suite)
     for run in runs:
         _require_sound(run, origin, suite, bundle)
     record = make_record(origin.learner, origin.source_sha256, runs, suite)
     contestant = _enter(learner, origin, bundle)
-    streams, missing = load_streams(_draw(record, suite, seed))
+    here, _ = load_streams([entry for entry in suite.streams if entry.name in record.cells])
+    by_name = {run.stream: run for run in runs}
+    for stream in here:
+        _require_schedule(by_name[stream.card.name], stream, bundle)
+    drawn = {entry.name for entry in _draw(record, suite, seed, share)}
+    streams = [stream for stream in here if stream.card.name in drawn]
+    missing = load_streams([entry for entry in suite.streams if entry.name in drawn - {s.card.name for s in here}])[1]
     if not streams:
         raise FileNotFoundError(f"A stream to run again must be here. Got 0: {next(iter(missing.values()))}")
     found = run_again(contestant, streams, suite, progress)
@@ -143,7 +158,14 @@ def verify(
             f"{bundle} must have scores that come again, within {suite.tolerance}. Got {largest.score} of "
             f"{largest.recorded} on {largest.stream}; run again, it is {largest.found}."
         )
-    return Verification(record, tuple(found.cells), largest.size, _times_cpu(found, record), missing)
+    if found.estimator != record.estimator:
+        raise ValueError(f"{bundle} must be of {found.estimator}. Got runs of {record.estimator}.")
+    times = _times_cpu(found, record)
+    if times > _MOST_TIMES:
+        raise ValueError(
+            f"{bundle} must state what runs cost: run again, they take {times:.0f} times the CPU. Got less."
+        )
+    return Verification(record, tuple(found.cells), largest.size, times, missing)
 
 
 def _enter(learner: object, origin: Origin, bundle: str | os.PathLike[str]) -> Contestant:
@@ -162,10 +184,10 @@ def _enter(learner: object, origin: Origin, bundle: str | os.PathLike[str]) -> C
     return contestant
 
 
-def _draw(record: LearnerRecord, suite: Suite, seed: int | None) -> list[StreamEntry]:
+def _draw(record: LearnerRecord, suite: Suite, seed: int | None, share: float) -> list[StreamEntry]:
     """Draw the streams that are run again."""
     drawn = random.SystemRandom() if seed is None else random.Random(seed)  # noqa: S311 - a seed that is asked for
-    names = drawn.sample(sorted(record.cells), max(1, math.ceil(_SHARE * len(record.cells))))
+    names = drawn.sample(sorted(record.cells), max(1, math.ceil(share * len(record.cells))))
     return [entry for entry in suite.streams if entry.name in names]
 
 
@@ -211,16 +233,26 @@ def _require_sound(run: RunResult, origin: Origin, suite: Suite, bundle: str | o
     """Raise a ValueError if a run is not one of this learner in this suite, or its scores do not follow from its R."""
     try:
         require_consistent(run)
+        _require_energy(run, suite)
     except ValueError as error:
         raise ValueError(f"{bundle}, {run.stream}: {error}") from None
     facts = _facts(run, origin, suite)
-    if run.status != "failed":
-        following = _follow_from_matrices(run, suite).items()
+    # A run that was stopped ranks last, and its curves end before its scores.
+    if run.status == "done":
+        following = _follow_from_records(run, suite).items()
         facts |= {f"score {name}": (_round(run.scores.get(name)), _round(value)) for name, value in following}
     for name, (got, wanted) in facts.items():
         if got != wanted:
-            why = ", as its R says" if name.startswith("score ") else ""
+            why = ", as its R or its curve says" if name.startswith("score ") else ""
             raise ValueError(f"{bundle}, {run.stream}: {name} must be {wanted!r}{why}. Got {got!r} instead.")
+
+
+def _require_energy(run: RunResult, suite: Suite) -> None:
+    """Raise a ValueError unless the energy of a run is its CPU time at the power of the suite."""
+    cpu_s, energy_kwh = total_cost(run, "cpu_time_s"), total_cost(run, "energy_kwh")
+    expected = None if cpu_s is None else cpu_s * suite.cpu_power_w / _JOULES_OF_KWH
+    if expected is not None and not math.isclose(energy_kwh or 0.0, expected, rel_tol=_TOLERANCE, abs_tol=1e-9):
+        raise ValueError(f"energy must be CPU time at {suite.cpu_power_w} W, {expected:.3g} kWh. Got {energy_kwh}.")
 
 
 def _facts(run: RunResult, origin: Origin, suite: Suite) -> dict[str, tuple[object, object]]:
@@ -232,9 +264,36 @@ def _facts(run: RunResult, origin: Origin, suite: Suite) -> dict[str, tuple[obje
         "stream": (run.stream, None if entry is None else entry.name),
         "stream_sha256": (run.stream_sha256, None if entry is None else entry.data_sha256),
         "strategy": (run.strategy, origin.learner),
-        "seed": (run.seed, SEED),
+        "seeds": ((run.seed, run.order_seed, run.split_seed), (SEED, None, None)),
         "settings": ({name: run.settings.get(name) for name in settings}, settings),
     }
+
+
+def _require_schedule(run: RunResult, stream: Stream, bundle: str | os.PathLike[str]) -> None:
+    """Raise a ValueError unless a run has the tasks and the experiences of its stream."""
+    visits = [np.flatnonzero(row).tolist() for row in stream.order]
+    names, sizes = [task.name for task in stream.tasks], [len(part) for part in stream]
+    if (run.task_names, run.order, run.experience_sizes) != (names, visits, sizes):
+        raise ValueError(f"{bundle}, {run.stream}: tasks and experiences must be those of the stream. Got others.")
+
+
+def _follow_from_records(run: RunResult, suite: Suite) -> dict[str, Score]:
+    """Return the scores that follow from other fields of a run: its matrices R, its energy, and the ends of its curves.
+
+    Each score that ranks learners must be among them; a ValueError names one that is not.
+    """
+    if "ba_macro" not in run.R:
+        raise ValueError(f"{run.stream}: R must hold ba_macro. Got {sorted(run.R)}.")
+    curves = {name: curve.cumulative[-1] for name, curve in run.curves.items() if curve.cumulative}
+    found = curves | _follow_from_matrices(run, suite)
+    if "nce" in run.R:
+        # The worst of some environments is one of all.
+        last, worst = run.R["nce"][-1], run.scores.get("nce_worst_unseen")
+        found["nce_worst_unseen"] = worst if worst in last else None
+    open_ = [name for name in score_names(suite, run.stream) if name in run.scores and name not in found]
+    if open_:
+        raise ValueError(f"{run.stream}: {open_[0]} must follow from R or from a curve. Got neither.")
+    return found
 
 
 def _follow_from_matrices(run: RunResult, suite: Suite) -> dict[str, Score]:

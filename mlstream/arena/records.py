@@ -66,6 +66,12 @@ class LearnerRecord(Model):
 def make_record(name: str, source_sha256: str, runs: Sequence[RunResult], suite: Suite) -> LearnerRecord:
     """Make the record of a learner from its runs, at least one."""
     first = runs[0]
+    other = next((run for run in runs if run.estimator != first.estimator), None)
+    if other is not None:
+        raise ValueError(
+            f"Runs of {name} must be of one estimator; give each another name (--name). Got {first.estimator} on "
+            f"{first.stream}, and {other.estimator} on {other.stream}."
+        )
     return LearnerRecord(
         suite=suite.version,
         learner=name,

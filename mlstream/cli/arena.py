@@ -188,6 +188,9 @@ def verify(
             "--learner", help="my_module:MyLearner, whose code you have read and want to run; not for a strategy."
         ),
     ] = None,
+    share: Annotated[
+        float, typer.Option("--share", help="Share of the runs that is made again; 1 leaves nothing to trust.")
+    ] = 0.1,
     fresh: Annotated[
         int | None, typer.Option("--fresh", min=0, help="Seed of worlds that nobody has seen: do the ranks hold there?")
     ] = None,
@@ -201,7 +204,7 @@ def verify(
     from mlstream.cli.campaigns import watched
 
     with console.keep_for_json(as_json), watched(bundle, quiet=quiet or as_json, ended=[]) as progress:
-        found = arena.verify(bundle, learner, progress=progress)
+        found = arena.verify(bundle, learner, share=share, progress=progress)
         ranks = None
         if fresh is not None:
             own = read_bundle(bundle)[0].learner if learner is None else learner

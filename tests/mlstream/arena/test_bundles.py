@@ -102,14 +102,40 @@ def _hole(run):
     run["R"]["ba_macro"].pop()
 
 
+def _energy(run):
+    for phase in run["resources"]["phases"].values():
+        phase["cpu_time_s"] += 5.0
+
+
+def _better_rmse(run):
+    run["scores"]["rmse"] -= 0.1
+
+
+def _no_matrix(run):
+    run["R"] = {}
+
+
+def _other_tasks(run):
+    run["task_names"][0] = "another"
+
+
+def _other_estimator(run):
+    run["estimator"] = "Other()"
+
+
 FORGERIES = {
     "score acc must be": _better_score,
-    "score acc must be [0-9.]+, as its R says": _better_matrix,
-    "score frug_k(wh|j) must be": _cheaper,
+    "score acc must be [0-9.]+, as its R or its curve says": _better_matrix,
+    "(score frug_k(wh|j)|energy) must be": _cheaper,
     "stream must be None": _unknown_stream,
     "stream_sha256 must be": _other_data,
     "settings must be": _other_settings,
-    "seed must be 0": _other_seed,
+    "seeds must be": _other_seed,
+    "energy must be CPU time": _energy,
+    "score rmse must be": _better_rmse,
+    "R must hold ba_macro": _no_matrix,
+    "tasks and experiences must be those of the stream": _other_tasks,
+    "must be of one estimator": _other_estimator,
 }
 
 
@@ -127,14 +153,14 @@ def test_a_matrix_with_a_hole_is_refused(bundle):
 def test_scores_that_are_consistent_and_wrong_do_not_come_again(bundle):
     def forge(run):
         run["scores"]["rmse"] -= 0.2
-        run["scores"]["ba_macro"] += 0.2
+        run["curves"]["rmse"]["cumulative"][-1] -= 0.2
 
     copy = bundle
     for stream in ("s0", "s1", "s2", "s3"):
         copy = edited(copy, stream, forge)
         copy = copy.rename(copy.with_name(f"{stream}.zip"))
     with pytest.raises(ValueError, match=r"must have scores that come again, within 0\.01\. Got rmse of"):
-        arena.verify(copy, seed=0)
+        arena.verify(copy, share=1.0)
 
 
 def test_another_source_or_suite_is_refused(bundle, monkeypatch):

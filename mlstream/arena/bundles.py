@@ -6,7 +6,7 @@ import math
 import os
 import random
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -142,16 +142,30 @@ def verify(
         _require_sound(run, origin, suite, bundle)
     record = make_record(origin.learner, origin.source_sha256, runs, suite)
     contestant = _enter(learner, origin, bundle)
-    here, _ = load_streams([entry for entry in suite.streams if entry.name in record.cells])
+    streams, missing = _require_schedules(runs, suite, bundle), {}
+    drawn = _draw(record, suite, seed, share)
+    chosen = [streams[entry.name] for entry in drawn if entry.name in streams]
+    if len(chosen) < len(drawn):
+        missing = load_streams([entry for entry in drawn if entry.name not in streams])[1]
+    if not chosen:
+        raise FileNotFoundError(f"A stream to run again must be here. Got 0: {next(iter(missing.values()))}")
+    found = run_again(contestant, chosen, suite, progress)
+    return Verification(record, tuple(found.cells), *_require_again(found, record, suite, bundle), missing)
+
+
+def _require_schedules(runs: Sequence[RunResult], suite: Suite, bundle: str | os.PathLike[str]) -> dict[str, Stream]:
+    """Compare runs with their streams; return those streams that can be had, by name."""
     by_name = {run.stream: run for run in runs}
+    here, _ = load_streams([entry for entry in suite.streams if entry.name in by_name])
     for stream in here:
         _require_schedule(by_name[stream.card.name], stream, bundle)
-    drawn = {entry.name for entry in _draw(record, suite, seed, share)}
-    streams = [stream for stream in here if stream.card.name in drawn]
-    missing = load_streams([entry for entry in suite.streams if entry.name in drawn - {s.card.name for s in here}])[1]
-    if not streams:
-        raise FileNotFoundError(f"A stream to run again must be here. Got 0: {next(iter(missing.values()))}")
-    found = run_again(contestant, streams, suite, progress)
+    return {stream.card.name: stream for stream in here}
+
+
+def _require_again(
+    found: LearnerRecord, record: LearnerRecord, suite: Suite, bundle: str | os.PathLike[str]
+) -> tuple[float, float]:
+    """Compare cells that were run again with their records; return the largest difference, and the ratio of CPU."""
     largest = max(compare(record, found), key=lambda one: one.size)
     if largest.size > suite.tolerance:
         raise ValueError(
@@ -165,7 +179,7 @@ def verify(
         raise ValueError(
             f"{bundle} must state what runs cost: run again, they take {times:.0f} times the CPU. Got less."
         )
-    return Verification(record, tuple(found.cells), largest.size, times, missing)
+    return largest.size, times
 
 
 def _enter(learner: object, origin: Origin, bundle: str | os.PathLike[str]) -> Contestant:

@@ -8,13 +8,12 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from estimators.strategies import STRATEGIES
 from metrics import critical_difference, friedman
 from mlstream.analysis.score_info import score_heading
 from mlstream.arena.records import load_records
-from mlstream.arena.standings import ALPHA, Ranking, compare_costs, rank_learners
+from mlstream.arena.standings import ALPHA, Ranking, agree, compare_costs, least_p, rank_learners
 from mlstream.arena.suite import OWN_RANK, Scope, Score, find_score, load_suite
 
 _RULES = {"own": "own decisions", "half": "decided at one half", "prevalence": "decided at the prevalence"}
@@ -44,14 +43,12 @@ def describe_lite() -> Iterator[str]:
     for name, board in suite.boards.items():
         score = suite.heading_scores(name)[0]
         lite, whole = _rank(name, score, "lite"), _rank(name, score)
-        known = {} if whole is None else dict(zip(whole.learners, whole.ranks, strict=True))
-        pairs = (
-            [] if lite is None else [pair for pair in zip(lite.learners, lite.ranks, strict=True) if pair[0] in known]
+        both = (
+            [] if lite is None or whole is None else [learner for learner in lite.learners if learner in whole.learners]
         )
-        ranks = [(rank, known[learner]) for learner, rank in pairs]
-        agreement = spearmanr(ranks).statistic if len(ranks) > 2 else math.nan
+        agreement = agree(lite, whole) if lite is not None and whole is not None else math.nan
         streams = ", ".join(entry.name for entry in suite.entries("lite", name))
-        rows.append([board.title, streams, len(pairs), _number(float(agreement))])
+        rows.append([board.title, streams, len(both), _number(agreement)])
     heads = ["Board", "Streams of the lite part", "Learners", "Spearman's correlation"]
     yield from _table("Mean ranks by the first score: the lite part and the whole board", heads, rows)
     yield from _gaps(())
@@ -207,11 +204,8 @@ def _test(ranking: Ranking) -> list[object]:
     first, *others = ranking.learners
     behind = ranking.compared_with(first)[1:] <= ALPHA
     equal = [_code(name) for name, differs in zip(others, behind, strict=True) if not differs]
-    # Even if one learner is ahead on every stream, the test gives no less than this.
-    if 2.0 ** (1 - n_streams) * (n_learners - 1) > ALPHA:
-        told = "too few streams for this test"
-    else:
-        told = ", ".join(equal) or "none"
+    few = least_p(n_streams, n_learners) > ALPHA
+    told = "too few streams for this test" if few else ", ".join(equal) or "none"
     difference = critical_difference(n_learners, n_streams, alpha=ALPHA)
     return [
         _title(ranking.score),

@@ -14,10 +14,11 @@ import numpy as np
 
 from estimators.strategies import STRATEGIES
 from mlstream._support.files import atomic_path, open_plain
+from mlstream.analysis.costs import energy_j
 from mlstream.arena.again import compare, run_again
 from mlstream.arena.records import LearnerRecord, make_record
 from mlstream.arena.running import ORIGIN, SEED, Contestant, Origin, enter, load_streams, read_folder
-from mlstream.arena.suite import StreamEntry, Suite, load_suite, score_names
+from mlstream.arena.suite import Suite, load_suite, score_names
 from mlstream.campaign.calls import parse_call
 from mlstream.campaign.campaign import CampaignProgress
 from mlstream.evaluation.settings import Settings
@@ -32,12 +33,10 @@ from mlstream.streams.stream import Stream
 _MOST_BYTES, _MOST_IN_ALL, _MOST_FILES = 2**24, 2**28, 2000
 # Sums in another order round otherwise.
 _DIGITS = 9
-_PACKING = zipfile.ZIP_DEFLATED
 # CPU time of another processor may be that of the records times this, at most.
 _MOST_TIMES = 20.0
 # Of energy and CPU time, which are rounded apart.
-_TOLERANCE = 0.05
-_JOULES_OF_KWH = 3.6e6
+_TOLERANCE, _LEAST_J = 0.05, 3.6e-3
 
 Progress = Callable[[CampaignProgress], None]
 
@@ -142,24 +141,26 @@ def verify(
         _require_sound(run, origin, suite, bundle)
     record = make_record(origin.learner, origin.source_sha256, runs, suite)
     contestant = _enter(learner, origin, bundle)
-    streams, missing = _require_schedules(runs, suite, bundle), {}
-    drawn = _draw(record, suite, seed, share)
-    chosen = [streams[entry.name] for entry in drawn if entry.name in streams]
-    if len(chosen) < len(drawn):
-        missing = load_streams([entry for entry in drawn if entry.name not in streams])[1]
+    streams, absent = load_streams([entry for entry in suite.streams if entry.name in record.cells])
+    _require_schedules(runs, streams, bundle)
+    drawn = _draw(record, seed, share)
+    chosen = [stream for stream in streams if stream.card.name in drawn]
+    missing = {name: reason for name, reason in absent.items() if name in drawn}
     if not chosen:
         raise FileNotFoundError(f"A stream to run again must be here. Got 0: {next(iter(missing.values()))}")
     found = run_again(contestant, chosen, suite, progress)
     return Verification(record, tuple(found.cells), *_require_again(found, record, suite, bundle), missing)
 
 
-def _require_schedules(runs: Sequence[RunResult], suite: Suite, bundle: str | os.PathLike[str]) -> dict[str, Stream]:
-    """Compare runs with their streams; return those streams that can be had, by name."""
+def _require_schedules(runs: Sequence[RunResult], streams: Sequence[Stream], bundle: str | os.PathLike[str]) -> None:
+    """Raise a ValueError unless runs have the tasks and the experiences of their streams, of those that are here."""
     by_name = {run.stream: run for run in runs}
-    here, _ = load_streams([entry for entry in suite.streams if entry.name in by_name])
-    for stream in here:
-        _require_schedule(by_name[stream.card.name], stream, bundle)
-    return {stream.card.name: stream for stream in here}
+    for stream in streams:
+        run = by_name[stream.card.name]
+        visits = [np.flatnonzero(row).tolist() for row in stream.order]
+        names, sizes = [task.name for task in stream.tasks], [len(part) for part in stream]
+        if (run.task_names, run.order, run.experience_sizes) != (names, visits, sizes):
+            raise ValueError(f"{bundle}, {run.stream}: tasks and experiences must be those of the stream. Got others.")
 
 
 def _require_again(
@@ -198,11 +199,10 @@ def _enter(learner: object, origin: Origin, bundle: str | os.PathLike[str]) -> C
     return contestant
 
 
-def _draw(record: LearnerRecord, suite: Suite, seed: int | None, share: float) -> list[StreamEntry]:
+def _draw(record: LearnerRecord, seed: int | None, share: float) -> set[str]:
     """Draw the streams that are run again."""
     drawn = random.SystemRandom() if seed is None else random.Random(seed)  # noqa: S311 - a seed that is asked for
-    names = drawn.sample(sorted(record.cells), max(1, math.ceil(share * len(record.cells))))
-    return [entry for entry in suite.streams if entry.name in names]
+    return set(drawn.sample(sorted(record.cells), max(1, math.ceil(share * len(record.cells)))))
 
 
 def _times_cpu(found: LearnerRecord, record: LearnerRecord) -> float:
@@ -248,13 +248,12 @@ def _require_sound(run: RunResult, origin: Origin, suite: Suite, bundle: str | o
     try:
         require_consistent(run)
         _require_energy(run, suite)
+        facts = _facts(run, origin, suite)
+        # A run that was stopped ranks last, and its curves end before its scores.
+        following = _follow_from_records(run, suite) if run.status == "done" else {}
     except ValueError as error:
         raise ValueError(f"{bundle}, {run.stream}: {error}") from None
-    facts = _facts(run, origin, suite)
-    # A run that was stopped ranks last, and its curves end before its scores.
-    if run.status == "done":
-        following = _follow_from_records(run, suite).items()
-        facts |= {f"score {name}": (_round(run.scores.get(name)), _round(value)) for name, value in following}
+    facts |= {f"score {name}": (_round(run.scores.get(name)), _round(value)) for name, value in following.items()}
     for name, (got, wanted) in facts.items():
         if got != wanted:
             why = ", as its R or its curve says" if name.startswith("score ") else ""
@@ -263,10 +262,10 @@ def _require_sound(run: RunResult, origin: Origin, suite: Suite, bundle: str | o
 
 def _require_energy(run: RunResult, suite: Suite) -> None:
     """Raise a ValueError unless the energy of a run is its CPU time at the power of the suite."""
-    cpu_s, energy_kwh = total_cost(run, "cpu_time_s"), total_cost(run, "energy_kwh")
-    expected = None if cpu_s is None else cpu_s * suite.cpu_power_w / _JOULES_OF_KWH
-    if expected is not None and not math.isclose(energy_kwh or 0.0, expected, rel_tol=_TOLERANCE, abs_tol=1e-9):
-        raise ValueError(f"energy must be CPU time at {suite.cpu_power_w} W, {expected:.3g} kWh. Got {energy_kwh}.")
+    cpu_s, joules = total_cost(run, "cpu_time_s"), energy_j(run)
+    expected = None if cpu_s is None else cpu_s * suite.cpu_power_w
+    if expected is not None and not math.isclose(joules or 0.0, expected, rel_tol=_TOLERANCE, abs_tol=_LEAST_J):
+        raise ValueError(f"energy must be CPU time at {suite.cpu_power_w} W, {expected:.3g} J. Got {joules}.")
 
 
 def _facts(run: RunResult, origin: Origin, suite: Suite) -> dict[str, tuple[object, object]]:
@@ -283,21 +282,13 @@ def _facts(run: RunResult, origin: Origin, suite: Suite) -> dict[str, tuple[obje
     }
 
 
-def _require_schedule(run: RunResult, stream: Stream, bundle: str | os.PathLike[str]) -> None:
-    """Raise a ValueError unless a run has the tasks and the experiences of its stream."""
-    visits = [np.flatnonzero(row).tolist() for row in stream.order]
-    names, sizes = [task.name for task in stream.tasks], [len(part) for part in stream]
-    if (run.task_names, run.order, run.experience_sizes) != (names, visits, sizes):
-        raise ValueError(f"{bundle}, {run.stream}: tasks and experiences must be those of the stream. Got others.")
-
-
 def _follow_from_records(run: RunResult, suite: Suite) -> dict[str, Score]:
     """Return the scores that follow from other fields of a run: its matrices R, its energy, and the ends of its curves.
 
     Each score that ranks learners must be among them; a ValueError names one that is not.
     """
     if "ba_macro" not in run.R:
-        raise ValueError(f"{run.stream}: R must hold ba_macro. Got {sorted(run.R)}.")
+        raise ValueError(f"R must hold ba_macro. Got {sorted(run.R)}.")
     curves = {name: curve.cumulative[-1] for name, curve in run.curves.items() if curve.cumulative}
     found = curves | _follow_from_matrices(run, suite)
     if "nce" in run.R:
@@ -306,7 +297,7 @@ def _follow_from_records(run: RunResult, suite: Suite) -> dict[str, Score]:
         found["nce_worst_unseen"] = worst if worst in last else None
     open_ = [name for name in score_names(suite, run.stream) if name in run.scores and name not in found]
     if open_:
-        raise ValueError(f"{run.stream}: {open_[0]} must follow from R or from a curve. Got neither.")
+        raise ValueError(f"{open_[0]} must follow from R or from a curve. Got neither.")
     return found
 
 
@@ -315,7 +306,7 @@ def _follow_from_matrices(run: RunResult, suite: Suite) -> dict[str, Score]:
     matrices = {name: np.array(R, dtype=np.float64) for name, R in run.R.items()}
     order = np.array([[task in tasks for task in range(len(run.task_names))] for tasks in run.order])
     found = ScoreRecord()
-    for ending in ["", *(f"[{rule}]" for rule in suite.rules)]:
+    for ending in Settings(**suite.settings).endings:
         if f"ba_macro{ending}" not in matrices:
             # It estimates no probabilities.
             continue

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from scipy.stats import spearmanr
-
 from mlstream.arena.again import run_again
 from mlstream.arena.records import LearnerRecord, load_records
 from mlstream.arena.running import enter
-from mlstream.arena.standings import Ranking, rank_learners
+from mlstream.arena.standings import Ranking, agree, rank_learners
 from mlstream.arena.suite import Suite, load_suite
 from mlstream.campaign.campaign import CampaignProgress
 from mlstream.streams.stream import Stream
@@ -82,4 +80,4 @@ def _compare(learner: str, before: Ranking, after: Ranking) -> FreshRanks:
         ranking.intervals[ranking.learners.index(learner)] for ranking in (before, after)
     )
     holds = bool(low <= fresh_high and fresh_low <= high)
-    return FreshRanks(learners, ranks, fresh_ranks, float(spearmanr(ranks, fresh_ranks).statistic), holds)
+    return FreshRanks(learners, ranks, fresh_ranks, agree(after, before), holds)

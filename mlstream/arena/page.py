@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from estimators.strategies import STRATEGIES
 from mlstream._support.files import write_text_atomically
@@ -20,7 +19,7 @@ from mlstream.analysis.pareto import pareto_front
 from mlstream.analysis.score_info import score_heading
 from mlstream.arena.records import Cell, LearnerRecord, load_records
 from mlstream.arena.running import read_folder
-from mlstream.arena.standings import ALPHA, Ranking, rank_learners
+from mlstream.arena.standings import ALPHA, Ranking, agree, least_p, rank_learners
 from mlstream.arena.suite import NEWEST_SUITE, Scope, Score, Suite, load_suite, score_names
 
 Json = dict[str, Any]
@@ -35,8 +34,6 @@ _RULES = {
 }
 # More digits than are shown, of ranks and means; scores of cells are those of the records.
 _DIGITS = 4
-# Learners whose ranks are correlated.
-_LEAST_AGREEING = 3
 
 
 def write_page(
@@ -163,7 +160,7 @@ def _describe(
         "rankings": {
             key: _pack_ranking(ranking, records, suite, places, streams)
             # The whole board, of which a ranking by the lite part is to tell the ranks.
-            | {"agreement": _agreement(ranking, rankings.get(key.replace("lite/", "full/", 1)))}
+            | _agreement(ranking, rankings.get(key.replace("lite/", "full/", 1)))
             for key, ranking in rankings.items()
         },
         "coverage": _coverage(suite, records.values()),
@@ -247,6 +244,7 @@ def _pack_ranking(
         "high": _rounded(ranking.intervals[:, 1]),
         "means": _rounded(ranking.means),
         "p": [_significant(p) for p in ranking.compared_with(ranking.learners[0])],
+        "least_p": least_p(len(ranking.streams), len(ranking.learners)),
         "stream_ranks": [_rounded(column) for column in ranking.stream_ranks.T],
         "cpu_s": cpu,
         "energy_j": joules,
@@ -256,13 +254,9 @@ def _pack_ranking(
     }
 
 
-def _agreement(ranking: Ranking, whole: Ranking | None) -> float | None:
-    """Return Spearman's correlation of the mean ranks of learners on the lite part of a board and on all of it."""
-    known = {} if whole is None or whole is ranking else dict(zip(whole.learners, whole.ranks, strict=True))
-    pairs = [(rank, known[name]) for name, rank in zip(ranking.learners, ranking.ranks, strict=True) if name in known]
-    if len(pairs) < _LEAST_AGREEING or not np.ptp(pairs, axis=0).all():
-        return None
-    return round(float(spearmanr(pairs).statistic), _DIGITS)
+def _agreement(ranking: Ranking, whole: Ranking | None) -> Json:
+    compared = math.nan if whole is None or whole is ranking else agree(ranking, whole)
+    return {"agreement": _rounded([compared])[0]}
 
 
 def _significant(value: float) -> float:

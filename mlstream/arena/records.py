@@ -14,24 +14,22 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from mlstream._support.files import atomic_path, read_bounded, write_text_atomically
-from mlstream._support.models import Model
 from mlstream._support.xz import open_xz
 from mlstream.analysis.costs import energy_j
 from mlstream.arena.suite import NEWEST_SUITE, Suite, load_suite, score_names
 from mlstream.records.run_result import RunResult, Score, total_cost
+from mlstream.records.schema import Record
 
 # Digits of scores and costs in records.
 _DIGITS = 6
 _MOST_BYTES = 2**26
 
 
-class Cell(Model):
+class Cell(Record):
     """The run of a learner on a stream."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     status: Literal["done", "capped", "failed"]
     scores: dict[str, Score] = Field(default_factory=dict)
@@ -48,10 +46,8 @@ class Cell(Model):
         return self.scores.get(name, self.scores.get(name.partition("[")[0]))
 
 
-class LearnerRecord(Model):
+class LearnerRecord(Record):
     """A learner in the arena: what it is, and its cells by stream."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     suite: int
     learner: str

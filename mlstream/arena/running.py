@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import ConfigDict
-
 from estimators.checks import LAWS, stream_checks
 from estimators.strategies import STRATEGIES, make_strategy
 from mlstream._support.files import did_you_mean, write_text_atomically
-from mlstream._support.models import Model
 from mlstream.arena.learner_source import hash_source
 from mlstream.arena.records import LearnerRecord, make_record
 from mlstream.arena.suite import NEWEST_SUITE, Scope, StreamEntry, Suite, load_suite
@@ -25,10 +21,9 @@ from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.wrapping import wrap
 from mlstream.records.paths import file_name
 from mlstream.records.run_record import has_runs, load_runs
-from mlstream.records.schema import read_record
+from mlstream.records.schema import Record, read_record
 from mlstream.streams.stream import Stream
 
-_LOG = logging.getLogger("mlstream")
 SEED = 0
 ORIGIN = "arena.json"
 # Scores rely on these: no prediction sees its own labels, predictions are free, and a seed gives a result.
@@ -50,10 +45,8 @@ class Contestant(NamedTuple):
     is_strategy: bool  # Also with parameters of its own: no code of the user's.
 
 
-class Origin(Model):
+class Origin(Record):
     """The learner and the suite that the runs of a folder are of."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     suite: int
     learner: str

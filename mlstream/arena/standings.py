@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import spearmanr
 
 from metrics import average_ranks, rank_intervals, wilcoxon_holm
 from mlstream.analysis.score_info import score_heading
@@ -18,6 +19,8 @@ Floats = npt.NDArray[np.float64]
 
 ALPHA = 0.05
 _N_SHOWN = 3
+# Learners whose ranks are correlated.
+_LEAST_AGREEING = 3
 
 
 class Ranking(NamedTuple):
@@ -66,7 +69,7 @@ class Place(NamedTuple):
     @property
     def can_differ(self) -> bool:
         """Whether a test over so few streams can tell two of so many learners apart."""
-        return bool((self.n_learners - 1) / 2 ** (self.n_streams - 1) <= ALPHA)
+        return least_p(self.n_streams, self.n_learners) <= ALPHA
 
 
 class Cost(NamedTuple):
@@ -122,9 +125,9 @@ def _make_ranking(
     """Rank learners by values, (n_streams, n_learners), and sort them."""
     higher = _is_higher_better(score)
     filled = _filled(values, higher=higher)
-    ranks = average_ranks(filled, higher_is_better=higher)
-    order = np.argsort(ranks, kind="stable")
     by_stream = np.array([average_ranks(row[np.newaxis], higher_is_better=higher) for row in filled])
+    ranks = by_stream.mean(axis=0)
+    order = np.argsort(ranks, kind="stable")
     return Ranking(
         board=board,
         score=score,
@@ -181,6 +184,20 @@ def find_places(
             if ranking is not None and learner.learner in ranking.learners:
                 places.append(place_of(learner.learner, ranking))
     return places
+
+
+def least_p(n_streams: int, n_learners: int) -> float:
+    """Return the least p-value that `Ranking.compared_with` can give: of a learner that is ahead on every stream."""
+    return float(min(1.0, (n_learners - 1) / 2 ** (n_streams - 1)))
+
+
+def agree(part: Ranking, whole: Ranking) -> float:
+    """Return Spearman's correlation of the mean ranks in two rankings; NaN for fewer than three learners, or ties."""
+    known = dict(zip(whole.learners, whole.ranks, strict=True))
+    pairs = [(rank, known[name]) for name, rank in zip(part.learners, part.ranks, strict=True) if name in known]
+    if len(pairs) < _LEAST_AGREEING or not np.ptp(pairs, axis=0).all():
+        return math.nan
+    return float(spearmanr(pairs).statistic)
 
 
 def compare_costs(learner: LearnerRecord, reference: LearnerRecord) -> Cost | None:

@@ -9,12 +9,12 @@ from functools import lru_cache, partial
 from importlib import resources
 from typing import Any, Literal, NamedTuple
 
-from pydantic import ConfigDict, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from mlstream._support.files import did_you_mean
-from mlstream._support.models import Model
 from mlstream._support.toml import parse_toml
 from mlstream.evaluation.settings import Decision
+from mlstream.records.schema import Record
 from mlstream.streams.card_model import GeneratorCard
 from mlstream.streams.stream import Stream
 
@@ -26,11 +26,7 @@ OWN_RANK = "rank"
 Scope = Literal["lite", "full"]
 
 
-class _Entry(Model):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Step(_Entry):
+class Step(Record):
     """A call of a generator."""
 
     generator: str
@@ -38,7 +34,7 @@ class Step(_Entry):
     parameters: dict[str, JsonValue] = Field({})
 
 
-class StreamEntry(_Entry):
+class StreamEntry(Record):
     """A stream of the suite: one that this project publishes (`preset`), or a call of a generator."""
 
     name: str
@@ -56,8 +52,7 @@ class StreamEntry(_Entry):
         A FileNotFoundError says how its table can be had, a ValueError that this version of the packages makes other
         data of it than the suite has.
         """
-        made = self._make()
-        stream = made.with_card(made.card.model_copy(update={"name": self.name}))
+        stream = self._make()
         if stream.card.data_sha256 != self.data_sha256:
             raise ValueError(
                 f"{self.name} must have the data of the suite ({self.data_sha256[:12]}...). Got "
@@ -69,9 +64,7 @@ class StreamEntry(_Entry):
         """Make such a stream of drawn rows, by another seed; it has no hash that is known."""
         if self.make is None or self.table is not None:
             raise ValueError(f"{self.name} must be simulated, for another seed to make it. Got a stream of a table.")
-        entry = self.model_copy(update={"make": self.make.model_copy(update={"seed": seed})})
-        made = entry._make()
-        return made.with_card(made.card.model_copy(update={"name": self.name}))
+        return self.model_copy(update={"make": self.make.model_copy(update={"seed": seed})})._make()
 
     def _make(self) -> Stream:
         from mlstream.data.datasets import load_registered
@@ -85,7 +78,7 @@ class StreamEntry(_Entry):
             stream = remake(call, partial(load_registered, str(self.table)))
         for step in self.then:
             stream = GENERATORS[step.generator](stream, **step.parameters, seed=step.seed)
-        return stream
+        return stream.with_card(stream.card.model_copy(update={"name": self.name}))
 
 
 class Score(NamedTuple):
@@ -96,7 +89,7 @@ class Score(NamedTuple):
     decision: Decision | None
 
 
-class Board(_Entry):
+class Board(Record):
     """Streams that are ranked together, and the scores that rank them: the first one heads the board."""
 
     title: str
@@ -106,7 +99,7 @@ class Board(_Entry):
     streams_of: list[str] = Field([], description="Boards whose streams it ranks again, by other scores.")
 
 
-class Suite(_Entry):
+class Suite(Record):
     """A version of the suite."""
 
     version: int

@@ -200,15 +200,13 @@ def verify(
     """Check a bundle: its form, what follows from the recorded matrices, and a random tenth, which is run again."""
     sys.path.insert(0, "")
     from mlstream import arena
-    from mlstream.arena.bundles import read_bundle
     from mlstream.cli.campaigns import watched
 
     with console.keep_for_json(as_json), watched(bundle, quiet=quiet or as_json, ended=[]) as progress:
         found = arena.verify(bundle, learner, share=share, progress=progress)
         ranks = None
         if fresh is not None:
-            own = read_bundle(bundle)[0].learner if learner is None else learner
-            ranks = arena.rank_on_fresh_worlds(found.record, own, fresh, progress=progress)
+            ranks = arena.rank_on_fresh_worlds(found.record, learner or found.record.learner, fresh, progress=progress)
     if as_json:
         console.print_json(found._asdict() | {"fresh": None if ranks is None else ranks._asdict()})
         return

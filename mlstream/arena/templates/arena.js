@@ -279,8 +279,7 @@
     const head = (buttons.find((button) => button.dataset.key === sorted) ?? buttons[1]).closest("th");
     sortBy(head, direction === "descending" ? direction : "ascending");
     if (key) buttons.find((button) => button.dataset.key === key)?.focus();
-    const least = 2 ** (1 - ranking.streams.length) * (ranking.learners.length - 1);
-    const few = least > DATA.alpha ? ` On so few streams, no two of so many learners can differ beyond chance: p is at least ${Math.min(least, 1).toFixed(3)}.` : "";
+    const few = ranking.least_p > DATA.alpha ? ` On so few streams, no two of so many learners can differ beyond chance: p is at least ${ranking.least_p.toFixed(3)}.` : "";
     byId("shown").textContent = `${shown.length} of ${plural(ranking.learners.length, "learner")} shown, on ${plural(ranking.streams.length, "stream")}${state.scope === "lite" ? " of the lite part" : ""}${DATA.learners.some(({ kind }) => kind === "yours") ? ", on which yours have run" : ""}.${few}`;
     if (ranking.agreement !== null) byId("shown").append(" Mean ranks agree with those on all streams: Spearman ", number(fixed(ranking.agreement, 2), () => showAgreement(board, score)), ".");
     return new Set(shown);

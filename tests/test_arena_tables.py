@@ -13,7 +13,6 @@ from tests.pages import DOCS, pages
 
 sys.path.insert(0, str(DOCS / "_extensions"))
 import arena_tables
-import generated_text
 
 SUITE = make_suite(6)
 NAMES = [one.name for one in SUITE.streams]
@@ -39,7 +38,7 @@ def show(monkeypatch):
         monkeypatch.setattr(arena_tables, "load_suite", lambda: SUITE)
         monkeypatch.setattr(arena_tables, "load_records", lambda: records)
         tables, sentences = {}, []
-        for line in generated_text.TEXTS[name](*about):
+        for line in arena_tables.TEXTS[name](*about):
             if line.startswith(".. csv-table:: "):
                 rows = tables.setdefault(line.removeprefix(".. csv-table:: "), [])
             elif line.startswith('   "'):
@@ -133,6 +132,6 @@ def test_pages_show_texts_that_can_be_made_of_the_records_here():
         for path in pages().values()
         for words in re.findall(r"^\.\. generated:: (arena-.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
-    assert {name for name, *_ in found} == {name for name in generated_text.TEXTS if name.startswith("arena-")}
+    assert {name for name, *_ in found} == {name for name in arena_tables.TEXTS if name.startswith("arena-")}
     for name, *about in sorted(found):
-        assert "\n".join(generated_text.TEXTS[name](*about)).strip()
+        assert "\n".join(arena_tables.TEXTS[name](*about)).strip()

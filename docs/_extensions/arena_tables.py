@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def describe_boards() -> Iterator[str]:
             board.about,
             len(suite.entries("full", name)),
             ", ".join(_title(score) for score in suite.heading_scores(name)),
-            _RULES[board.decision],
+            "of each board" if board.metrics == [OWN_RANK] else _RULES[board.decision],
         ]
         for name, board in suite.boards.items()
     ]
@@ -282,3 +282,15 @@ def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -
         csv.writer(line, quoting=csv.QUOTE_ALL, lineterminator="").writerow(row)
         yield f"   {line.getvalue()}"
     yield ""
+
+
+TEXTS: dict[str, Callable[..., Iterator[str]]] = {
+    "arena-boards": describe_boards,
+    "arena-lite": describe_lite,
+    "arena-coverage": describe_coverage,
+    "arena-firsts": describe_firsts,
+    "arena-ranks": describe_ranks,
+    "arena-scores": describe_scores,
+    "arena-rules": describe_rules,
+    "arena-costs": describe_costs,
+}

@@ -20,14 +20,7 @@ TEXTS: dict[str, Callable[..., Iterable[str]]] = {
     "scores": lambda: describe_columns(SCORE_HEADINGS),
     "detection": lambda: describe_columns(DETECTION_HEADINGS),
     "soak": describe_soak,
-    "arena-boards": arena_tables.describe_boards,
-    "arena-lite": arena_tables.describe_lite,
-    "arena-coverage": arena_tables.describe_coverage,
-    "arena-firsts": arena_tables.describe_firsts,
-    "arena-ranks": arena_tables.describe_ranks,
-    "arena-scores": arena_tables.describe_scores,
-    "arena-rules": arena_tables.describe_rules,
-    "arena-costs": arena_tables.describe_costs,
+    **arena_tables.TEXTS,
 }
 
 

@@ -203,9 +203,9 @@ def rank_intervals(
     Examples
     --------
     >>> rank_intervals([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.6, 0.7], [0.7, 0.8, 0.6]])
-    array([[1. , 1.5 ],
-           [1.25, 2.5 ],
-           [2.5 , 3. ]])
+    array([[1.  , 1.75],
+           [1.25, 2.75],
+           [2.25, 3.  ]])
     """
     from scipy.stats import rankdata  # see the module's docstring
 
@@ -252,7 +252,7 @@ def wilcoxon_holm(scores: "ArrayLike", first: int) -> "Floats":
 
     Examples
     --------
-    >>> p = wilcoxon_holm([[0.9, 0.8], [0.8, 0.6], [0.9, 0.7], [0.7, 0.6], [0.8, 0.5], [0.6, 0.2]], 0)
+    >>> p = wilcoxon_holm([[0.9, 0.8], [0.8, 0.6], [0.9, 0.6], [0.7, 0.3], [0.8, 0.3], [0.7, 0.1]], 0)
     >>> p.round(5)
     array([1.     , 0.03125])
     """

@@ -609,6 +609,55 @@ def nemenyi(scores: Any) -> list[list[float]]:
     ]
 
 
+def rank_intervals(
+    scores: Any, higher_is_better: bool = True, level: float = 0.95, n_draws: int = 2000, seed: int = 0
+) -> list[list[float]]:
+    """Percentiles of mean ranks, the data sets drawn again one by one."""
+    rows = np.asarray(scores, float).tolist()
+    draws = np.random.default_rng(seed).integers(len(rows), size=(n_draws, len(rows))).tolist()
+    means = [average_ranks([rows[place] for place in draw], higher_is_better) for draw in draws]
+    return [
+        [percentile(sorted(column), (1 + sign * level) / 2) for sign in (-1, 1)] for column in zip(*means, strict=True)
+    ]
+
+
+def percentile(ordered: Sequence[float], share: float) -> float:
+    place = share * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def wilcoxon_holm(scores: Any, first: int) -> list[float]:
+    """Signed-rank tests of one column with each other, then Holm's steps, by the definition of both."""
+    columns = list(zip(*np.asarray(scores, float).tolist(), strict=True))
+    p = {other: signed_rank_p(columns[first], column) for other, column in enumerate(columns) if other != first}
+    corrected, greatest = {first: 1.0}, 0.0
+    for step, other in enumerate(sorted(p, key=lambda place: p[place])):
+        greatest = max(greatest, p[other] * (len(p) - step))
+        corrected[other] = min(greatest, 1.0)
+    return [corrected[place] for place in range(len(columns))]
+
+
+def signed_rank_p(one: Sequence[float], other: Sequence[float]) -> float:
+    """Two-sided: over all signs where sizes differ and none is 0, else by the normal distribution, ties corrected."""
+    differences = [a - b for a, b in zip(one, other, strict=True)]
+    kept = [d for d in differences if d]
+    if not kept:
+        return 1.0
+    sizes = [abs(d) for d in kept]
+    ranks = [sum(smaller < size for smaller in sizes) + (sizes.count(size) + 1) / 2 for size in sizes]
+    won, n = sum(rank for rank, d in zip(ranks, kept, strict=True) if d > 0), len(kept)
+    middle = n * (n + 1) / 4
+    if len(kept) == len(differences) and len(set(sizes)) == n:
+        signs = itertools.product((0, 1), repeat=n)
+        sums = [sum(rank * sign for rank, sign in zip(ranks, drawn, strict=True)) for drawn in signs]
+        return sum(abs(total - middle) >= abs(won - middle) - 1e-9 for total in sums) / len(sums)
+    ties = sum(sizes.count(size) ** 3 - sizes.count(size) for size in set(sizes))
+    variance = n * (n + 1) * (2 * n + 1) / 24 - ties / 48
+    return math.erfc(abs(won - middle) / math.sqrt(2 * variance))
+
+
 def bayesian_signed_rank(first: Any, second: Any, rope: float, n_draws: int, seed: int) -> list[float]:
     z = [0.0] + [a - b for a, b in zip(first, second, strict=True)]
     draws = np.random.default_rng(seed).dirichlet([0.5] + [1.0] * (len(z) - 1), size=n_draws).tolist()

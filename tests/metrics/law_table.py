@@ -474,6 +474,23 @@ VALUE_ROWS: dict[str, ValueRow] = {
     "nemenyi": ValueRow(
         metrics.nemenyi, oracles.nemenyi, given.result_tables().map(lambda table: ((table,), {})), 0, 1
     ),
+    "wilcoxon_holm": ValueRow(
+        metrics.wilcoxon_holm,
+        oracles.wilcoxon_holm,
+        given.result_tables().map(lambda table: ((table, len(table) % table.shape[1]), {})),
+        0,
+        1,
+    ),
+    "rank_intervals": ValueRow(
+        metrics.rank_intervals,
+        oracles.rank_intervals,
+        st.tuples(
+            given.result_tables().map(lambda table: (table,)),
+            st.sampled_from(options(higher_is_better=(True, False), level=(0.5, 0.95), n_draws=(1, 30), seed=(0, 7))),
+        ),
+        1,
+        5,
+    ),
     "critical_difference": ValueRow(
         lambda k, n, alpha: oracles.studentized_range_sf(
             metrics.critical_difference(k, n, alpha=alpha) * np.sqrt(2 * 6 * n / (k * (k + 1))), k

@@ -66,8 +66,7 @@ def draw_case(data: st.DataObject, row: LabelRow, kinds: Kinds = ANY) -> tuple[L
 
 
 def test_every_public_name_stands_in_the_table() -> None:
-    # these two are compared with SciPy where learners are ranked: tests/mlstream/arena/test_standings.py
-    assert covered() | RESULT_TYPES | {"rank_intervals", "wilcoxon_holm"} == set(metrics.__all__)
+    assert covered() | RESULT_TYPES == set(metrics.__all__)
 
 
 def test_every_metric_of_true_labels_obeys_the_laws_of_labels() -> None:

@@ -70,8 +70,10 @@ PYTHON
 }
 
 # ------------------------------------------------------------------------------------------------------ the ten things
-# 1. The console block of the README.
+# 1. The console blocks of the README, beside the files that blocks of Python, which begin with their names, become.
 readme_at_the_shell() {
+  awk '/^```/ { file = "" } previous == "```python" && /^# [a-z_]+\.py$/ { file = $2 } file { print >file } { previous = $0 }' \
+    "$root/README.md"
   sed -n 's/^\$ \(mlstream .*\)$/\1/p' "$root/README.md" >readme.sh
   (($(wc -l <readme.sh) >= 7))
   user bash -ex readme.sh
@@ -84,6 +86,8 @@ readme_at_the_shell() {
   (($(grep --extended-regexp --count '^ yeast-tasks +(NN|NN_TL) +defaults +2 .* 0\.[0-9]{3} ± 0\.' "$log") == 2))
   grep --quiet --extended-regexp '^ yeast-tasks +mean +defaults +2 +0\.[0-9]{3} ± [^ ]+ +0\.500 +0\.000 +0\.000 ' "$log"
   grep --quiet 'Backward transfer\|BWT' runs/report.html
+  # The learner of the README is on the page of the arena.
+  grep --quiet MyLearner arena-page/index.html
 }
 
 # 2. The block of Python in the README prints what the README shows.

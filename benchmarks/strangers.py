@@ -73,7 +73,7 @@ def load_table(name: str, tables: Path) -> Dataset:
 
 def run_one(learner: str, streams: list[Stream], folder: Path) -> str:
     """Run a learner on the streams that it has no record of; return a line about it."""
-    name, _, call = learner.rpartition("=") if "=" in learner.partition("(")[0] else (learner, "", learner)
+    name, _, call = learner.partition("=") if "=" in learner.partition("(")[0] else (learner, "", learner)
     estimator = enter(call).estimator
     options = options_for(estimator, load_suite(1))
     runs = run_campaign({name: estimator}, streams, [SEED], folder / file_name(name), **options)

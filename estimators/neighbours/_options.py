@@ -8,12 +8,19 @@ from estimators.contract.parameters import check_number
 from estimators.neighbours._kernels.sizes import Options
 from metrics.validation import require_choice, require_integer
 
+PUBLISHED_PENALTY = 1.0
+# windows empty where k, up to 7, times the share of wrong neighbours exceeds it
+PENALTY = 3.0
 
-def check_options(estimator: Any, *, adaptive: bool) -> Options:
+
+def check_options(estimator: Any, *, adaptive: bool, default_penalty: float = PENALTY) -> Options:
     """Check the parameters that all learners of the family have, and return them for kernels."""
     require_integer(estimator.max_window, "max_window", 2)
     require_integer(estimator.min_window, "min_window", 1)
-    check_number("penalty", estimator.penalty)
+    penalty = estimator.penalty
+    if adaptive and penalty is None:
+        penalty = PUBLISHED_PENALTY if estimator.faithful else default_penalty
+    check_number("penalty", penalty)
     reduction = estimator.reduction
     if not isinstance(reduction, float | np.floating) or not 0 < reduction < 1:
         raise ValueError(f"reduction must be a number between 0 and 1, neither included. Got {reduction!r} instead.")
@@ -21,7 +28,7 @@ def check_options(estimator: Any, *, adaptive: bool) -> Options:
     return Options(
         int(estimator.max_window),
         int(estimator.min_window),
-        float(estimator.penalty),
+        float(penalty),
         float(reduction),
         estimator.criterion == "hamming_score",
         adaptive,

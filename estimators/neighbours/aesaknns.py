@@ -20,6 +20,8 @@ from metrics.validation import require_integer
 
 # as published
 FADING, DELTA = 0.995, 0.002
+# that of MLSAkNN over the share of rows, 1 - 1 / e, that a Poisson(1) number lets a member learn
+PENALTY = 5.0
 # rows that a member learns in one call: its room grows with its window, not with the chunk
 SEGMENT = 128
 # P of a label that is predicted although votes tie: rounding gives the prediction
@@ -37,8 +39,12 @@ class AESAKNNSClassifier(StreamClassifier):
         Mean share of the features that a member looks at, above 0 and at most 1.
     background_rows : int, default=1000
         Rows for which members in the background learn before they are compared.
-    max_window, min_window, penalty, reduction, criterion, k_history
+    max_window, min_window, reduction, criterion
         As in :class:`~estimators.MLSAkNNClassifier`, for each member.
+    penalty : float, default=None
+        As there, but 5 by default, since a member learns fewer rows than those in which its neighbours may be wrong.
+    k_history : int, default=1000
+        As there.
     faithful : bool, default=False
         Whether to repeat the defects of the authors' code.
     random_state : int, RandomState or None, default=None
@@ -109,7 +115,7 @@ class AESAKNNSClassifier(StreamClassifier):
         background_rows: int = 1000,
         max_window: int = 1000,
         min_window: int = 50,
-        penalty: float = 1.0,
+        penalty: float | None = None,
         reduction: float = 0.5,
         criterion: Literal["subset_accuracy", "hamming_score"] = "subset_accuracy",
         k_history: int = 1000,
@@ -183,7 +189,7 @@ class AESAKNNSClassifier(StreamClassifier):
 
     # ------------------------------------------------------------------ parts
     def _check_plan(self) -> Plan:
-        options = check_options(self, adaptive=True)
+        options = check_options(self, adaptive=True, default_penalty=PENALTY)
         check_number("subspace", self.subspace)
         if not 0 < self.subspace <= 1:
             raise ValueError(f"subspace must be above 0 and at most 1. Got {self.subspace!r} instead.")

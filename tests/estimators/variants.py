@@ -120,7 +120,8 @@ FAST = {
     "LastLabelsClassifier": LastLabelsClassifier(),
     "LwFClassifier": LwFClassifier(8, distillation=3, temperature=1, learning_rate=0.1, **SEED),
     "MLSAMPkNNClassifier": MLSAMPkNNClassifier(min_window=5, max_window=60),
-    "MLSAkNNClassifier": MLSAkNNClassifier(min_window=5, max_window=30),
+    # a k that changes with the last 100 rows can take all votes of a class in a window of ten rows
+    "MLSAkNNClassifier": MLSAkNNClassifier(min_window=5, max_window=30, k_history=1000),
     "MeanLabelsClassifier": MEAN,
     "MultiLabelHoeffdingAdaptiveTreeClassifier": MultiLabelHoeffdingAdaptiveTreeClassifier(**SEED),
     "MultiLabelHoeffdingTreeClassifier": MultiLabelHoeffdingTreeClassifier(),
@@ -196,7 +197,7 @@ OTHERS = {
     "MLSAMPkNN, Hamming": MLSAMPkNNClassifier(1, min_window=5, max_window=30, criterion="hamming_score"),
     "MLSAMPkNN, faithful": MLSAMPkNNClassifier(min_window=5, max_window=30, faithful=True),
     "MLSAkNN": MLSAkNNClassifier(max_window=200),
-    "MLSAkNN, Hamming": MLSAkNNClassifier(min_window=5, max_window=30, criterion="hamming_score"),
+    "MLSAkNN, Hamming": MLSAkNNClassifier(min_window=5, max_window=30, criterion="hamming_score", k_history=1000),
     "MLSAkNN, faithful": MLSAkNNClassifier(min_window=5, max_window=30, faithful=True),
     "nearest row, cosine": NearestRowClassifier(metric="cosine", zero_similarity=1),
     "mean from the first positive": MeanLabelsClassifier("first-positive"),

@@ -46,9 +46,9 @@ def punish_votes(window: Window, choice: Choice, order: Order, y: Array, weight:
     """
     for label in range(len(y)):
         if y[label] != UNKNOWN:
-            count = _try_neighbours(window, choice, order, label, y[label], weight, faithful)
+            count, decided = _try_neighbours(window, choice, order, label, y[label], weight, faithful)
             for i in range((count + 1) // 2, N_KS):
-                _record(choice, label, i, weight if y[label] == 0 else 0.0)
+                _record(choice, label, i, weight if (decided and not faithful) == (y[label] == 1) else 0.0)
             choice.n_seen[label] += 1
             best = 0
             for i in range(1, N_KS):
@@ -60,8 +60,8 @@ def punish_votes(window: Window, choice: Choice, order: Order, y: Array, weight:
 @njit(**PART)
 def _try_neighbours(
     window: Window, choice: Choice, order: Order, label: int, y: int, weight: float, faithful: bool
-) -> int:
-    """Walk over neighbours until as many have voted as the largest k wants, and return how many have."""
+) -> tuple[int, bool]:
+    """Walk over neighbours until as many have voted as the largest k wants; return how many have, and what they say."""
     part, count, t, within_k = Part(0, window.size[0], True), 0, 0, True
     positive = total = 0.0
     while count < 2 * N_KS - 1 and reaches(window, order, part, t):
@@ -86,7 +86,7 @@ def _try_neighbours(
             is_right = (positive / total >= 0.5) == (y == 1)
             _record(choice, label, count // 2, weight if is_right else 0.0)
         within_k &= count != choice.ks[label]
-    return count
+    return count, count > 0 and positive / total >= 0.5
 
 
 @njit(**HOT)

@@ -47,14 +47,15 @@ class Room(NamedTuple):
 
 @njit(**PART)
 def vote(state: State, options: Options, room: Room, x: Array, proba: Array) -> None:
-    """Predict a row: for each label the share of its k nearest voters that have it; NaN if too few vote."""
+    """Predict a row: for each label the share of its k nearest voters that have it; NaN without a vote."""
     window, ks, order = state.window, state.choice.ks, room.order
     part = Part(0, window.size[0], options.adaptive)
     measure(window, x, room.scaled, order.found)
     sort_nearest(window, order, part, N_SORTED)
     for label in range(len(ks)):
         positive, total, count = count_votes(window, order, part, label, ks[label])
-        enough = count == ks[label] if options.adaptive else count > 0
+        # the authors' code has no prediction where a label lacks voters
+        enough = count == ks[label] if options.adaptive and options.faithful else count > 0
         proba[label] = positive / total if enough else np.nan
 
 

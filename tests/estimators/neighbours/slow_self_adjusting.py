@@ -60,7 +60,7 @@ class SlowWindow:
 
     def share_of(self, near, label):
         chosen = self.voters(near, label)[: self.ks[label]]
-        if not chosen or (self.adaptive and len(chosen) < self.ks[label]):
+        if not chosen or (self.adaptive and self.faithful and len(chosen) < self.ks[label]):
             return None
         return self.share(chosen, label)
 
@@ -194,9 +194,10 @@ class SlowAdaptiveWindow(SlowWindow):
                 self.votes[p][label] = 0
                 row.errors = (int(row.errors) if self.faithful else row.errors) + weight
             guesses[len(seen)] = self.share(seen, label) >= 0.5
+        by_all = guesses.get(len(seen), False) and not self.faithful
         for i, candidate in enumerate((1, 3, 5, 7)):
             hits = self.hits[label][i]
-            hits.append(weight if guesses.get(candidate, False) == (value == 1) else 0.0)
+            hits.append(weight if guesses.get(candidate, by_all) == (value == 1) else 0.0)
             del hits[: -self.history]
         means = [sum(hits) / len(hits) for hits in self.hits[label]]
         self.ks[label] = 2 * means.index(max(means)) + 1

@@ -11,6 +11,7 @@ from benchmarks.reproduction.field_scores import faded_scores
 from estimators import AESAKNNSClassifier
 from mlstream import load_dataset
 from tests.estimators.neighbours.slow_aesaknns import SlowEnsemble
+from tests.estimators.neighbours.test_self_adjusting import noisy_stream, penalty_of
 from tests.loops import check_all, in_two_tiers
 
 SMALL = {"n_members": 3, "background_rows": 40, "max_window": 40, "min_window": 5, "random_state": 0}
@@ -39,7 +40,7 @@ def slow_version(learner, X, Y):
         learner.random_state,
         high=learner.max_window,
         low=learner.min_window,
-        penalty=learner.penalty,
+        penalty=penalty_of(learner),
         reduction=learner.reduction,
         hamming=learner.criterion == "hamming_score",
         history=learner.k_history,
@@ -130,6 +131,11 @@ def test_goes_on_when_it_is_loaded():
 
 def fresh(learner):
     return AESAKNNSClassifier(**learner.get_params())
+
+
+def test_noise_empties_no_window_by_default():
+    X, Y = noisy_stream(0.2)
+    assert AESAKNNSClassifier(random_state=0).fit(X, Y).window_sizes_.mean() > 300
 
 
 def test_seeds_choose_features_and_the_authors_share_theirs():

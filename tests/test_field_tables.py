@@ -110,8 +110,68 @@ def test_rows_in_another_order_are_printed_and_not_counted(published, capsys):
     assert "0 of 0 values matched" in printed
 
 
-@pytest.mark.parametrize("wrong", [["--sets", "Nope"], ["--columns", "Nope"]])
+HEADER = (
+    "@relation 'r: -C 2'\n@attribute a {0,1}\n@attribute b {0,1}\n@attribute c {0,1}\n@attribute x numeric\n@data\n"
+)
+LABELS = '<labels><label name="b"/><label name="c"/></labels>'
+
+
+@pytest.fixture
+def own_table(published, tmp_path, monkeypatch):
+    """Write rows under a name with a blank, in the working directory; beside them, perhaps, MULAN's file of labels."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(lines, xml=None):
+        (tmp_path / "my table.arff").write_text(HEADER + lines)
+        if xml:
+            (tmp_path / "my table.xml").write_text(xml)
+        return ["--table", "VirusGO=my table.arff", "--columns", "HT"]
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("lines", "xml", "reason"),
+    [
+        ("1,0,1,2\n0,1,0,3\n", LABELS, "must name the same labels"),
+        ("1,0,1,2\n0,1,0,?\n", None, "must have a value in every row"),
+        ("1,0,1,2\n?,1,0,3\n", None, "no unknown label"),
+        ("1,0,1,2\n", None, "two rows or more"),
+    ],
+)
+def test_a_table_that_fails_is_left_out_and_the_others_are_compared(lines, xml, reason, own_table, capsys):
+    assert field_tables.main(["--sets", "VirusGO", "Scene", *own_table(lines, xml)]) == 1
+    printed = capsys.readouterr().out
+    assert reason in next(line for line in printed.splitlines() if line.startswith("VirusGO is left out: "))
+    assert "4 of 4 values matched" in printed
+
+
+@pytest.mark.parametrize("rule", ["2", "a,b", "other.xml"])
+def test_the_labels_that_are_given_decide(rule, own_table, monkeypatch, tmp_path):
+    read = []
+
+    def measure(column, data):
+        read.extend(data.label_names)
+        return dict.fromkeys(field_tables.FAMILIES[column.family].files, 0.0), 1.0
+
+    monkeypatch.setattr(field_tables, "measure", measure)
+    (tmp_path / "other.xml").write_text(LABELS.replace("c", "a"))
+    arguments = own_table("1,0,1,2\n0,1,0,3\n", LABELS)
+    field_tables.main([*arguments, "--sets", "VirusGO", "--labels", f"VirusGO={rule}"])
+    assert sorted(read) == ["a", "b"]
+
+
+@pytest.mark.parametrize("own", ["VirusGO=nowhere.arff", "Nope=nowhere.arff"])
+def test_a_table_of_ones_own_needs_no_sets(own, published, monkeypatch, capsys):
+    monkeypatch.setattr(field_tables, "TABLES", {})
+    assert field_tables.main(["--table", own]) == 1
+    assert f"{own.partition('=')[0]} is left out: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--sets", "Nope"], ["--columns", "Nope"], ["--labels", "Nope=2"], ["--table", "Nope"]]
+)
 def test_unknown_names_are_refused(wrong, capsys):
     with pytest.raises(SystemExit):
         field_tables.main(wrong)
-    assert "must be among" in capsys.readouterr().err
+    assert "must be" in capsys.readouterr().err

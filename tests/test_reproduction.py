@@ -30,6 +30,15 @@ def test_the_exit_status_is_that_of_values_neither_matched_nor_explained(capsys)
     check_all(cases, check)
 
 
+def test_a_value_is_printed_before_the_next_is_computed(capsys):
+    def values():
+        yield Value("a", 0.7, 0.7)
+        assert "a" in capsys.readouterr().out
+        yield Value("b", 0.7, 0.7)
+
+    assert report("source", values()) == 0
+
+
 @pytest.mark.parametrize(("rate", "status"), [(0.1, 0), (0.05, 1), (0.2, 1)])
 def test_a_network_with_another_learning_rate_fails(rate, status, shared_data, monkeypatch):
     monkeypatch.setattr(networks, "require_shared", lambda: shared_data("osc-mlc").parent)

@@ -80,16 +80,16 @@ class Value:
 
 
 def report(source: str, values: Iterable[Value]) -> int:
-    """Print all values and the count; return the exit status, 1 if a value is neither matched nor explained."""
-    values = list(values)
-    width = max((len(value.name) for value in values), default=0)
+    """Print values as they come, and the count; return the exit status, 1 if one is neither matched nor explained."""
+    done = []
     for value in values:
         found = f"printed {_show(value.printed)}  ours {_show(value.ours)}"
-        sys.stdout.write(f"{value.name:{width}}  {found}  {value.verdict}\n")
-    n_matched = sum(value.matched for value in values)
-    n_explained = sum(value.explained and not value.matched for value in values)
-    missed = [value.name for value in values if not (value.matched or value.explained)]
-    sys.stdout.write(f"{source}: {n_matched} of {len(values)} values matched, {n_explained} explained.\n")
+        print(f"{value.name:40}  {found}  {value.verdict}", flush=True)
+        done.append(value)
+    n_matched = sum(value.matched for value in done)
+    n_explained = sum(value.explained and not value.matched for value in done)
+    missed = [value.name for value in done if not (value.matched or value.explained)]
+    sys.stdout.write(f"{source}: {n_matched} of {len(done)} values matched, {n_explained} explained.\n")
     if missed:
         sys.stdout.write(f"Neither matched nor explained: {', '.join(missed)}.\n")
     return int(bool(missed))

@@ -10,13 +10,14 @@ from estimators.ridge._projection import largest_basis, sums_bytes
 def check_parameters(ridge: Any) -> None:
     """Raise ValueError with the first parameter that is out of range."""
     rules: dict[str, Rule] = {
-        "l2": (Real, lambda value: value > 0, "a positive number"),
         "knots": (Integral, lambda value: value >= 0, "a whole number, at least 0"),
         "hidden_units": (Integral, lambda value: value >= 0, "a whole number, at least 0"),
         "memory": (Real, lambda value: value >= 1, "a number, at least 1"),
         "refresh": (Real, lambda value: 0 < value <= 1, "a number above 0, at most 1"),
         "max_bytes": (Real, lambda value: value > 0, "a positive number"),
     }
+    if ridge.l2 != "auto":
+        rules["l2"] = Real, lambda value: value > 0, "a positive number, or 'auto'"
     check_rules(vars(ridge), rules)
     for name in ("late_in_predict", "follow_drift"):
         if getattr(ridge, name) not in (True, False):

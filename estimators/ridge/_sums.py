@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.linalg import lapack
 
 from estimators._typing import Array
@@ -16,6 +16,8 @@ from estimators.ridge._kernels.ridge import correlate
 _NO_VARIANCE = 1e-10
 # Rows that are left where all are taken away, as a share of all; squared deviations, as a share of all squares.
 _ROUNDING = 1e-9
+# Degrees of freedom that count as left at least, as a share of the rows, in the loss of generalised cross-validation.
+_LEAST_FREEDOM = 0.02
 
 
 class Block(NamedTuple):
@@ -37,12 +39,13 @@ class Sums(NamedTuple):
     products: Array  # (n_features, n_features)
     in_mask: Array  # (n_features, n_labels): features of the rows whose mask counts the label
     positive: Array  # (n_features, n_labels): features of those among them that have the label
+    nonzero: Array  # (n_features,): rows in which the feature is not 0
 
     @classmethod
     def zeros(cls, n_features: int, n_labels: int) -> Self:
         """Start from no row."""
         labels = np.zeros((n_features, n_labels))
-        return cls(np.zeros((n_features, n_features)), labels, labels)
+        return cls(np.zeros((n_features, n_features)), labels, labels, np.zeros(n_features))
 
     def widened(self, n_new: int) -> "Sums":
         """Return the same sums with more labels, which no mask has counted."""
@@ -54,7 +57,9 @@ class Sums(NamedTuple):
         block = stack(blocks)
         with one_thread():
             weighted = _scaled(block.F, block.weight)
-            return cls(*(_dense(block.F.T @ part) for part in (weighted, block.mask, block.Y)))
+            products, in_mask, positive = (_dense(block.F.T @ part) for part in (weighted, block.mask, block.Y))
+        occurs = block.F.astype(np.bool_)
+        return cls(products, in_mask, positive, np.asarray(occurs.T @ block.weight))
 
     def plus(self, other: "Sums") -> "Sums":
         """Add the sums over other rows."""
@@ -71,17 +76,17 @@ class Sums(NamedTuple):
         flat = np.flatnonzero(squares[1:] <= _ROUNDING * np.diag(self.products)[1:]) + 1
         counted = left.in_mask[0] > _ROUNDING * self.in_mask[0]
         steady = left.with_constants(flat) if len(flat) else left
-        return Sums(steady.products, steady.in_mask * counted, steady.positive * counted)
+        return steady._replace(in_mask=steady.in_mask * counted, positive=steady.positive * counted)
 
     def with_constants(self, features: Array) -> "Sums":
         """Return the sums of rows in which some features have their mean everywhere."""
         means = (self.products[0, features] / self.products[0, 0])[:, np.newaxis]
-        products, in_mask, positive = (part.copy() for part in self)
+        products, in_mask, positive, nonzero = (part.copy() for part in self)
         products[features] = means * products[0]
         products[:, features] = products[features].T
         products[np.ix_(features, features)] = means * means.T * products[0, 0]
         in_mask[features], positive[features] = means * in_mask[0], means * positive[0]
-        return Sums(products, in_mask, positive)
+        return Sums(products, in_mask, positive, nonzero)
 
     def times(self, share: float) -> "Sums":
         """Return the sums of rows whose weights are a share of what they were."""
@@ -100,6 +105,16 @@ class Model(NamedTuple):
     prevalence: Array
 
 
+class _Standardised(NamedTuple):
+    """Sums of standardised features: covariances with each other and with the labels, and what leads back."""
+
+    system: Array  # (n_features, n_features), of which the lower triangle is filled
+    target: Array  # (n_features, n_labels)
+    scale: Array
+    label_mean: Array  # (n_features, n_labels): in the rows whose mask counts the label
+    prevalence: Array
+
+
 def solve(sums: Sums, penalty: Array) -> Model:
     """Return the coefficients of all labels from one factorisation; a label that no mask counts has prevalence 0.
 
@@ -107,20 +122,51 @@ def solve(sums: Sums, penalty: Array) -> Model:
     are those of the rows whose mask counts it. The sums hold at least one row; the penalties, one for each standardised
     coefficient, are positive. Raises ValueError if sums are not finite, or have no solution.
     """
+    system, target, scale, label_mean, prevalence = _standardise(sums, np.ones(len(penalty)), penalty)
+    coef = _solve_positive(system, target) * scale[:, np.newaxis]
+    constant = prevalence - (label_mean * coef).sum(axis=0)
+    return Model(np.ascontiguousarray(np.vstack([constant, coef])), np.clip(prevalence, 0.0, 1.0))
+
+
+def choose_penalty(sums: Sums, penalty: Array, levels: Sequence[float]) -> float | None:
+    """Return the level that is best for all labels together by generalised cross-validation.
+
+    A level multiplies the penalties that `solve` takes. One factorisation serves all of them. The squared residuals of
+    a label that a mask leaves out in some rows do not follow from the sums; None if that is so for all labels.
+    """
+    n_rows = sums.products[0, 0]
+    complete = sums.in_mask[0] >= (1.0 - _ROUNDING) * n_rows
+    if not complete.any():
+        return None
+    # coefficients in units in which all penalties are the same
+    system, target, *_, prevalence = _standardise(sums, np.sqrt(1.0 / penalty), np.zeros(len(penalty)))
+    with one_thread():
+        values, axes = linalg.eigh(system, overwrite_a=True, check_finite=False)
+        along = ((axes.T @ target[:, complete]) ** 2).sum(axis=1)
+    values, total = np.maximum(values, 0.0), float((prevalence * (1.0 - prevalence))[complete].sum())
+    losses = []
+    for level in levels:
+        shrunk = 1.0 / (values + level)
+        squares = total - float(along @ (shrunk * (2.0 - values * shrunk)))
+        freedom = 1.0 - (1.0 + float((values * shrunk).sum())) / n_rows
+        losses.append(squares / max(freedom, _LEAST_FREEDOM) ** 2)
+    return levels[int(np.argmin(losses))]
+
+
+def _standardise(sums: Sums, unit: Array, penalty: Array) -> _Standardised:
+    """Return sums of features with the deviation `unit`, and means 0, penalties added to the diagonal of the system."""
     n_rows, rows = sums.products[0, 0], np.maximum(sums.in_mask[0], np.finfo(float).tiny)
     prevalence, label_mean = sums.positive[0] / rows, sums.in_mask[1:] / rows
     mean_square = np.diag(sums.products)[1:] / n_rows
     variance = mean_square - (sums.products[0, 1:] / n_rows) ** 2
     varies = variance > _NO_VARIANCE * mean_square
-    scale = np.divide(1.0, np.sqrt(np.where(varies, variance, 1.0)), out=np.zeros_like(variance), where=varies)
+    scale = np.divide(unit, np.sqrt(np.where(varies, variance, 1.0)), out=np.zeros_like(variance), where=varies)
     target = (sums.positive[1:] / rows - label_mean * prevalence) * scale[:, np.newaxis]
     system = np.zeros((len(scale), len(scale)), order="C")
     correlate(sums.products, scale, penalty, system)
     if not (np.isfinite(mean_square).all() and np.isfinite(target).all()):
         raise ValueError("X must be small enough to be squared and summed. Got sums that are not finite instead.")
-    coef = _solve_positive(system, target) * scale[:, np.newaxis]
-    constant = prevalence - (label_mean * coef).sum(axis=0)
-    return Model(np.ascontiguousarray(np.vstack([constant, coef])), np.clip(prevalence, 0.0, 1.0))
+    return _Standardised(system, target, scale, label_mean, prevalence)
 
 
 def _solve_positive(system: Array, target: Array) -> Array:

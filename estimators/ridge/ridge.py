@@ -1,5 +1,7 @@
 """Ridge regression on running sums: drifts are followed, and probabilities follow the labels of late."""
 
+from typing import Literal
+
 import numpy as np
 from scipy import sparse
 from scipy.special import logit
@@ -18,7 +20,7 @@ from estimators.ridge._calibration import Calibration
 from estimators.ridge._concepts import Concepts
 from estimators.ridge._parameters import check_parameters, require_memory
 from estimators.ridge._projection import Projection, n_dimensions
-from estimators.ridge._sums import Block, Model, Sums, solve, stack, widened
+from estimators.ridge._sums import Block, Model, Sums, choose_penalty, solve, stack, widened
 
 # From this number of features on, the basis is the features: sums of products grow with the square of the basis.
 _MANY_FEATURES = 500
@@ -35,6 +37,10 @@ _LARGEST_VALUE = 1e150
 _UNITS_PER_FEATURE = 10
 # Random units are penalised more: effects of single features are preferred.
 _UNIT_PENALTY = 3.0
+# Penalties that are tried, as factors, each time the rows have doubled.
+_LEVELS = (0.03, 0.1, 0.3, 1.0, 3.0)
+# Rows for each feature of the basis, before the first choice.
+_ROWS_PER_FEATURE = 2
 
 
 class StreamRidgeClassifier(LogOddsClassifier):
@@ -45,12 +51,16 @@ class StreamRidgeClassifier(LogOddsClassifier):
 
     Parameters
     ----------
-    l2 : float, default=1.0
+    l2 : float or 'auto', default='auto'
         Penalty of squared coefficients of standardised features, times the number of features over the number of rows.
+        'auto': the best of 0.03, 0.1, 0.3, 1 and 3 by generalised cross-validation, chosen again each time the rows
+        have doubled; 1 with 500 features or more.
     knots : int, default=4
-        Hinges of each feature, at quantiles of the first rows.
+        Hinges of each feature, at quantiles of the first rows; 0/1 columns have none.
     hidden_units : int, default=200
-        Rectified units with random weights over all features, for interactions of features; at most ten per feature.
+        Units for interactions of features, at most ten per feature: rectified units with random weights over all
+        features. Of tables with 0/1 columns, such as categories, as large a share of the units as these have of the
+        features are products of two of these columns: of those that are 1 together in most of the first rows.
     memory : float, default=20
         Rows that "of late" means, at least 1. A quarter of it and five times as many are looked at too.
     late_in_predict : bool, default=False
@@ -98,6 +108,14 @@ class StreamRidgeClassifier(LogOddsClassifier):
 
     Notes
     -----
+    Coefficients of standardised features are penalised by the root of how much rarer than the others a feature is not
+    0: a rare word, or a rare pair of categories, must show more. Random units are penalised three times as much.
+
+    With l2 = 'auto', the penalty is the one with the least loss of generalised cross-validation, which is the mean of
+    squared residuals over the square of the share of degrees of freedom that are left. It is computed from the sums, by
+    one eigendecomposition for all penalties and labels. Labels that are unknown, or outside the mask, in some rows are
+    left out; if that is all of them, the penalty stays 1.
+
     The probability of a label is
 
         p = 1 / (1 + exp(-w'e)),
@@ -165,6 +183,8 @@ class StreamRidgeClassifier(LogOddsClassifier):
     References
     ----------
     Hoerl, Kennard, "Ridge regression: biased estimation for nonorthogonal problems", Technometrics 12(1), 1970.
+    Golub, Heath, Wahba, "Generalized cross-validation as a method for choosing a good ridge parameter", Technometrics
+    21(2), 1979.
     Huang, Zhu, Siew, "Extreme learning machine: theory and applications", Neurocomputing 70, 2006 (random units).
     Saerens, Latinne, Decaestecker, "Adjusting the outputs of a classifier to new a priori probabilities", Neural
     Computation 14(1), 2002 (the prevalence of late).
@@ -197,7 +217,7 @@ class StreamRidgeClassifier(LogOddsClassifier):
     def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,
         *,
-        l2: float = 1.0,
+        l2: float | Literal["auto"] = "auto",
         knots: int = 4,
         hidden_units: int = 200,
         memory: float = 20.0,
@@ -265,6 +285,8 @@ class StreamRidgeClassifier(LogOddsClassifier):
         self.model_: Model | None = None
         self.n_rows_ = 0
         self._due_ = self._next_model_ = 1
+        self._level_ = 1.0 if self.l2 == "auto" else float(self.l2)
+        self._next_level_ = _ROWS_PER_FEATURE * self._n_basis()
 
     def _grow(self, n_before: int) -> None:
         n_new = self.n_labels_ - n_before
@@ -335,6 +357,9 @@ class StreamRidgeClassifier(LogOddsClassifier):
         block = stack(self._waiting_)
         new = Sums.of([block])
         sums = self._sums_.plus(new)
+        if self._basis_ is not None and self.l2 == "auto" and self.n_rows_ >= self._next_level_:
+            self._level_ = choose_penalty(sums, self._penalty(sums), _LEVELS) or self._level_
+            self._next_level_ = 2 * self.n_rows_
         if self.n_rows_ == self._next_model_:
             self.model_ = self._solve(sums)
             self._next_model_ += self._rows_to_next_model(len(sums.products))
@@ -386,13 +411,16 @@ class StreamRidgeClassifier(LogOddsClassifier):
         return 1 + self._n_dimensions_ * (1 + self._n_knots()) + self._n_units()
 
     def _solve(self, sums: Sums) -> Model:
-        return solve(sums, self._penalty(sums))
+        return solve(sums, self._level_ * self._penalty(sums))
 
     def _penalty(self, sums: Sums) -> Array:
-        n_basis = len(sums.products) - 1
-        penalty = np.full(n_basis, self.l2 * n_basis / sums.products[0, 0])
+        """Return the penalty of each coefficient at level 1: the rarer a feature is not 0, the greater."""
+        share = sums.nonzero[1:] / sums.products[0, 0]
+        occurs = share > 0
+        rarity = np.divide(share.sum() / max(occurs.sum(), 1), share, out=np.ones_like(share), where=occurs)
+        penalty = np.sqrt(rarity) * len(share) / sums.products[0, 0]
         if self._basis_ is not None:
-            penalty[n_basis - len(self._biases_) :] *= _UNIT_PENALTY
+            penalty[len(share) - len(self._basis_.biases) :] *= _UNIT_PENALTY
         return penalty
 
     def _projected(self, X: Features) -> Features:

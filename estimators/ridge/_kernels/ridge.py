@@ -3,31 +3,50 @@
 Every row is summed by itself and in one order, so that bits do not depend on the rows around it.
 """
 
-from estimators._kernels.compile import LOOP, Direct, njit
+from estimators._kernels.compile import LOOP, PART, Direct, njit
 from estimators._typing import Array
 
 
 @Direct
 @njit(**LOOP)
-def expand(X: Array, shift: Array, scale: Array, knots: Array, weights: Array, biases: Array, out: Array) -> None:
-    """Fill rows with 1, standardised features, their hinges at the knots, and random rectified units."""
-    n_features, n_knots = knots.shape
-    first_unit = 1 + n_features * (1 + n_knots)
+def expand(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
+    X: Array,
+    shift: Array,
+    scale: Array,
+    hinged: Array,
+    knots: Array,
+    pairs: Array,
+    weights: Array,
+    biases: Array,
+    out: Array,
+) -> None:
+    """Fill rows with 1, standardised features, their hinges at the knots, products of pairs, and rectified units."""
+    n_features, n_knots = len(shift), knots.shape[1]
+    first_pair = 1 + n_features + len(hinged) * n_knots
     for row in range(len(X)):
+        values = out[row, 1 : 1 + n_features]
         out[row, 0] = 1.0
-        units = out[row, first_unit:]
-        for unit in range(len(units)):
-            units[unit] = biases[unit]
         for feature in range(n_features):
-            value = (X[row, feature] - shift[feature]) * scale[feature]
-            out[row, 1 + feature] = value
-            place = 1 + n_features + feature * n_knots
+            values[feature] = (X[row, feature] - shift[feature]) * scale[feature]
+        rectify(values, weights, biases, out[row, first_pair + len(pairs) :])
+        for place in range(len(hinged)):
             for knot in range(n_knots):
-                out[row, place + knot] = max(0.0, value - knots[feature, knot])
-            for unit in range(len(units)):
-                units[unit] += value * weights[feature, unit]
+                hinge = 1 + n_features + place * n_knots + knot
+                out[row, hinge] = max(0.0, values[hinged[place]] - knots[place, knot])
+        for pair in range(len(pairs)):
+            out[row, first_pair + pair] = values[pairs[pair, 0]] * values[pairs[pair, 1]]
+
+
+@njit(**PART)
+def rectify(values: Array, weights: Array, biases: Array, units: Array) -> None:
+    """Fill in units: weighted sums of values, where they are positive."""
+    for unit in range(len(units)):
+        units[unit] = biases[unit]
+    for feature in range(len(values)):
         for unit in range(len(units)):
-            units[unit] = max(0.0, units[unit])
+            units[unit] += values[feature] * weights[feature, unit]
+    for unit in range(len(units)):
+        units[unit] = max(0.0, units[unit])
 
 
 @njit(**LOOP)

@@ -42,7 +42,7 @@ def test_models_and_weights_are_those_of_slow_loops(monkeypatch, lengths, concep
     mask = np.random.default_rng(1).random(Y.shape) < 0.9
     mask[:, 0] |= ~mask.any(axis=1)
     # a refresh of nothing computes the coefficients of all rows after every row
-    ridge = plain_ridge(refresh=1e-9)
+    ridge = plain_ridge(refresh=1e-9, l2=1.0)
     slow, n = None, 0
     for stop in (50, 180, 300, 560, 700, 950, 1100, len(X)):
         ridge.partial_fit(X[n:stop], Y[n:stop], label_mask=mask[n:stop])

@@ -8,6 +8,9 @@ from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
 from estimators import StreamRidgeClassifier
+from estimators.ridge._basis import Basis
+from estimators.ridge._sums import Block, Sums, choose_penalty
+from metrics import ba_macro
 from tests.loops import check_all
 
 SMALL = StreamRidgeClassifier(hidden_units=8, knots=2, random_state=0)
@@ -34,6 +37,12 @@ def slow_basis(X, first, ridge):
         units = [max(0.0, b + z @ w) for b, w in zip(ridge._biases_, ridge._weights_.T, strict=True)]
         rows.append([*z, *hinges, *units])
     return np.array(rows)
+
+
+def rarity(F):
+    """Return the penalty of each feature beside that of others: the root of how much rarer it is not 0."""
+    share = (F != 0).mean(axis=0)
+    return np.sqrt(share[share > 0].mean() / np.where(share > 0, share, share[share > 0].mean()))
 
 
 @pytest.mark.parametrize("size", [1, 7, 300])
@@ -73,10 +82,10 @@ def test_many_features_give_the_coefficients_of_scikit_learn(as_rows):
     n = 1
     while n + max(n, 10) <= 200:
         n += max(n, 10)
-    scaler = StandardScaler().fit(X[:n])
-    peer = Ridge(alpha=500.0).fit(scaler.transform(X[:n]), Y[:n])
+    scaler, root = StandardScaler().fit(X[:n]), np.sqrt(rarity(X[:n]))
+    peer = Ridge(alpha=500.0).fit(scaler.transform(X[:n]) / root, Y[:n])
     scores = ridge._score(ridge._features(as_rows(X)))
-    np.testing.assert_allclose(scores, peer.predict(scaler.transform(X)), atol=1e-9)
+    np.testing.assert_allclose(scores, peer.predict(scaler.transform(X) / root), atol=1e-9)
 
 
 @pytest.mark.slow
@@ -86,7 +95,7 @@ def test_few_features_give_the_ridge_of_a_slow_basis():
     n_last = 953  # 50, 60, 72, ..., 211, 253: a fifth more each time; then 50 more: 303, 353, ..., 953
     assert ridge._next_model_ == 1003
     F = slow_basis(X, X[:50], ridge)
-    root = np.sqrt(np.r_[np.ones(4 + 12), np.full(6, 3.0)])
+    root = np.sqrt(rarity(F[:n_last]) * np.r_[np.ones(4 + 12), np.full(6, 3.0)])
     scaler = StandardScaler().fit(F[:n_last])
     peer = Ridge(alpha=0.5 * F.shape[1]).fit(scaler.transform(F[:n_last]) / root, Y[:n_last])
     expected = peer.predict(scaler.transform(F) / root)
@@ -196,3 +205,76 @@ def test_a_row_that_cannot_be_squared_is_refused_at_once_and_leaves_no_trace(as_
         ridge.partial_fit(as_table(X[one]), Y[one])
         other.partial_fit(as_table(X[one]), Y[one])
     np.testing.assert_array_equal(ridge.predict_proba(as_table(X)), other.predict_proba(as_table(X)))
+
+
+# ------------------------------------------------------------------------------------------------------ the penalty
+@pytest.mark.parametrize("seed", range(8))
+def test_the_penalty_is_that_of_generalised_cross_validation(seed):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(30, 120)), int(rng.integers(2, 60))
+    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d))
+    Y = (X @ rng.normal(size=(d, 3)) + rng.normal(size=(n, 3)) * rng.uniform(0.1, 30) > 0).astype(float)
+    penalty, levels = rng.uniform(0.5, 2, d) * d / n, (0.01, 0.1, 1.0, 10.0)
+    Z, losses = (X - X.mean(0)) / X.std(0), []
+    for level in levels:
+        hat = Z @ np.linalg.solve(Z.T @ Z / n + level * np.diag(penalty), Z.T) / n + 1 / n
+        free = 1 - np.trace(hat) / n
+        losses.append(((Y - hat @ Y) ** 2).mean(axis=0).sum() / max(free, 0.02) ** 2)
+    rows = np.hstack([np.ones((n, 1)), X])
+    sums = Sums.of([Block(rows, Y, np.ones_like(Y), np.ones(n))])
+    assert choose_penalty(sums, penalty, levels) == levels[int(np.argmin(losses))]
+
+
+def test_labels_that_some_rows_do_not_count_choose_no_penalty():
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 4))
+    clear, noise = (X[:, :1] > X[:, 1:2]).astype(float), rng.integers(0, 2, (400, 1)).astype(float)
+    # rows without a label are not learnt: no row lacks both
+    first, second = (np.where(np.arange(400)[:, np.newaxis] % 9 == rest, np.nan, clear) for rest in (0, 1))
+    alone, both, without = (
+        StreamRidgeClassifier(random_state=0).fit(X, np.hstack(labels))._level_
+        for labels in ([first, second], [first, noise], [noise])
+    )
+    assert alone == 1.0
+    assert both == without > 1.0
+
+
+def test_a_clear_rule_is_penalised_less_than_noise():
+    rng = np.random.default_rng(0)
+    X = rng.random((800, 4))
+    clear, noise = (X[:, :1] > X[:, 1:2]).astype(int), rng.integers(0, 2, (800, 1))
+    levels = [StreamRidgeClassifier(random_state=0).fit(X, Y)._level_ for Y in (clear, noise)]
+    assert levels[0] < levels[1]
+    with pytest.raises(ValueError, match="l2 must be a positive number, or 'auto'"):
+        StreamRidgeClassifier(l2="automatic").fit(X, clear)
+
+
+# ------------------------------------------------------------------------------------------------- 0/1 columns
+def categories(n=1500, seed=0):
+    """Draw four categories as 0/1 columns, and labels that are tables over pairs of them."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 6, (n, 4))
+    rules = rng.random((3, 6, 6)) < 0.4
+    Y = np.stack([rule[codes[:, i], codes[:, i + 1]] for i, rule in enumerate(rules)], axis=1).astype(int)
+    return np.hstack([codes[:, [j]] == np.arange(6) for j in range(4)]).astype(float), Y
+
+
+def test_flags_have_no_hinges_and_the_pairs_that_are_together_most():
+    X = np.hstack([categories(n=50)[0], np.random.default_rng(1).random((50, 8))])
+    basis = Basis.fit(X, 3, np.ones((32, 40)), np.ones(40))
+    assert basis.hinged.tolist() == list(range(24, 32))
+    assert basis.knots.shape == (8, 3)
+    # three quarters of the features are flags, and so many of the units are pairs
+    together = {(i, j): (X[:, i] * X[:, j]).sum() for j in range(24) for i in range(j)}
+    chosen = [together[tuple(sorted(pair))] for pair in basis.pairs.tolist()]
+    assert chosen == sorted(together.values(), reverse=True)[:30]
+    assert len(basis.biases) == 10
+
+
+def test_tables_over_pairs_of_categories_are_learnt():
+    X, Y = categories()
+    scores = []
+    for units in (0, 200):
+        decided, _ = StreamRidgeClassifier(hidden_units=units, random_state=0).predict_then_fit(X, Y)
+        scores.append(ba_macro(Y[750:], decided[750:]))
+    assert scores[1] > 0.95 > scores[0] + 0.2

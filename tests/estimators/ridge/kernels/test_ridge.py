@@ -15,23 +15,28 @@ VALUES = (0.0, -1.5, 0.3, 2.0, 1e6)
 SIZES = st.tuples(st.integers(0, 4), st.integers(1, 3), st.integers(0, 3), st.integers(0, 3))
 
 
-def slow_features(x, shift, scale, knots, weights, biases):
+def slow_features(x, shift, scale, hinged, knots, pairs, weights, biases):
     z = [(value - by) * times for value, by, times in zip(x, shift, scale, strict=True)]
-    hinges = [max(0.0, value - knot) for value, line in zip(z, knots, strict=True) for knot in line]
+    hinges = [max(0.0, z[feature] - knot) for feature, line in zip(hinged, knots, strict=True) for knot in line]
     columns = [[line[unit] for line in weights] for unit in range(len(biases))]
     units = [
         b + math.fsum(v * w for v, w in zip(z, line, strict=True)) for b, line in zip(biases, columns, strict=True)
     ]
-    return [1.0, *z, *hinges, *(max(0.0, unit) for unit in units)]
+    return [1.0, *z, *hinges, *(z[i] * z[j] for i, j in pairs), *(max(0.0, unit) for unit in units)]
 
 
 @settings(max_examples=100)
-@given(SIZES, st.data())
-def test_rows_are_expanded(sizes, data):
+@given(SIZES, st.integers(0, 2), st.data())
+def test_rows_are_expanded(sizes, n_pairs, data):
     n, d, n_knots, n_units = sizes
-    shapes = (n, d), (d,), (d,), (d, n_knots), (d, n_units), (n_units,)
-    X, *basis = (data.draw(tables(shape, VALUES)) for shape in shapes)
-    out = np.full((n, 1 + d * (1 + n_knots) + n_units), np.nan)
+    hinged = np.flatnonzero(data.draw(st.lists(st.booleans(), min_size=d, max_size=d)))
+    pairs = data.draw(tables((n_pairs, 2), tuple(range(d)))).astype(np.int64)
+    X, shift, scale, knots, weights, biases = (
+        data.draw(tables(shape, VALUES))
+        for shape in ((n, d), (d,), (d,), (len(hinged), n_knots), (d, n_units), (n_units,))
+    )
+    basis = shift, scale, hinged, knots, pairs, weights, biases
+    out = np.full((n, 1 + d + knots.size + n_pairs + n_units), np.nan)
     expand(X, *basis, out)
     expected = [slow_features(x, *(part.tolist() for part in basis)) for x in X.tolist()]
     # units are sums in another order, of numbers up to 1e18 that cancel

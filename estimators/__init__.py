@@ -95,5 +95,6 @@ else:
             "estimators.trees.isoup": ["ISOUPTreeClassifier"],
             "estimators.trees.multilabel": ["MultiLabelHoeffdingTreeClassifier"],
             "estimators.trees.multilabel_adaptive_tree": ["MultiLabelHoeffdingAdaptiveTreeClassifier"],
+            "estimators.trees.rolling_forest": ["RollingForestClassifier"],
         },
     )

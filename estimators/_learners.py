@@ -45,3 +45,4 @@ from estimators.trees.isoup import ISOUPTreeClassifier as ISOUPTreeClassifier
 from estimators.trees.multilabel_adaptive_tree import (
     MultiLabelHoeffdingAdaptiveTreeClassifier as MultiLabelHoeffdingAdaptiveTreeClassifier,
 )
+from estimators.trees.rolling_forest import RollingForestClassifier as RollingForestClassifier

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from onnx.helper import make_tensor
 from skl2onnx.algebra import onnx_ops
 from skl2onnx.algebra.onnx_operator import OnnxSubEstimator
 from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
@@ -34,6 +35,7 @@ from estimators.ridge._basis import Basis
 from estimators.ridge._calibration import FixedRule
 from estimators.ridge.ridge import StreamRidgeClassifier
 from estimators.trees._tree_bank import TreeBank
+from estimators.trees.rolling_forest import RollingForestClassifier
 
 # an operator of skl2onnx
 Node = Any
@@ -183,14 +185,45 @@ def _ridge(ops: Operators, learner: StreamRidgeClassifier, X: Node) -> Inferred:
 def _expanded(ops: Operators, basis: Basis, X: Node) -> Node:
     """Return what `Basis.expand` returns, without the constant."""
     values = ops.Mul(ops.Sub(X, basis.shift), basis.scale)
-    n_features, n_knots = basis.knots.shape
     parts = [values]
-    if n_knots:
-        repeated = ops.Gather(values, np.repeat(np.arange(n_features), n_knots), axis=1)
+    if basis.knots.size:
+        repeated = ops.Gather(values, np.repeat(basis.hinged, basis.knots.shape[1]), axis=1)
         parts.append(ops.Relu(ops.Sub(repeated, basis.knots.ravel())))
+    if len(basis.pairs):
+        parts.append(ops.Mul(*(ops.Gather(values, column, axis=1) for column in basis.pairs.T)))
     if len(basis.biases):
         parts.append(ops.Relu(ops.linear(values, basis.weights, basis.biases)))
     return ops.Concat(*parts, axis=1)
+
+
+def _forest(ops: Operators, learner: RollingForestClassifier, X: Node) -> Inferred:
+    trees = [tree for tree in learner._trees() if tree[0] > 0]
+    if not trees:
+        nothing = ops.constant(X, np.zeros(learner.n_labels_), learner.n_features_in_)
+        return ops.at_least(nothing, 0.5), nothing, None
+    feature, left, threshold = (np.concatenate([tree[part] for _, *tree in trees]) for part in range(3))
+    shares = np.concatenate([vote * tree[-1] for vote, *tree in trees])
+    sizes, is_leaf = [len(tree[1]) for tree in trees], feature < 0
+    ids = np.repeat(np.arange(len(trees)), sizes), np.concatenate([np.arange(size) for size in sizes])
+    leaves = np.repeat(np.flatnonzero(is_leaf), learner.n_labels_)
+    summed = onnx_ops.OnnxTreeEnsembleRegressor_3(
+        X,
+        n_targets=learner.n_labels_,
+        nodes_treeids=ids[0],
+        nodes_nodeids=ids[1],
+        nodes_featureids=np.where(is_leaf, 0, feature),
+        nodes_modes=np.where(is_leaf, "LEAF", "BRANCH_LT").tolist(),
+        nodes_values_as_tensor=make_tensor("thresholds", DOUBLE, threshold.shape, threshold),
+        nodes_truenodeids=np.where(is_leaf, 0, left),
+        nodes_falsenodeids=np.where(is_leaf, 0, left + 1),
+        target_treeids=ids[0][leaves],
+        target_nodeids=ids[1][leaves],
+        target_ids=np.tile(np.arange(learner.n_labels_), int(is_leaf.sum())),
+        target_weights_as_tensor=make_tensor("shares", DOUBLE, leaves.shape, shares[is_leaf].ravel()),
+        op_version=3,
+    )
+    proba = ops.clip(ops.Cast(summed, to=DOUBLE), 0.0, 1.0)
+    return ops.at_least(proba, 0.5), proba, None
 
 
 def _calibrated(ops: Operators, rule: FixedRule, scores: Node) -> Inferred:
@@ -281,6 +314,7 @@ _GRAPHS: dict[type, Callable[[Operators, Any, Node], Inferred]] = {
     InvariantLogisticClassifier: _invariant,
     NetworkClassifier: _network,
     StreamRidgeClassifier: _ridge,
+    RollingForestClassifier: _forest,
     BinaryRelevance: _relevance,
     PrequentialStack: _stack,
     PrevalenceThreshold: _threshold,

@@ -50,6 +50,7 @@ from estimators import (
     ReplayClassifier,
     ReservoirMemory,
     RiverClassifier,
+    RollingForestClassifier,
     StreamPipeline,
     StreamRidgeClassifier,
 )
@@ -138,6 +139,7 @@ FAST = {
     "ReplayClassifier": ReplayClassifier(TREE, **BOTH),
     "RiverClassifier": RiverClassifier(preprocessing.StandardScaler() | linear_model.LogisticRegression()),
     "StreamPipeline": _pipeline(StandardScaler(), NearestRowClassifier(50)),
+    "RollingForestClassifier": RollingForestClassifier(10, window=200, **SEED),
     "StreamRidgeClassifier": StreamRidgeClassifier(hidden_units=8, knots=2, late_in_predict=True, **SEED),
     "a learner of three hooks": Logistic(),
 }
@@ -227,6 +229,7 @@ OTHERS = {
     "replay by a tree": ReplayClassifier(TREE, reservoir=ReservoirMemory(12, 3)),
     "GDumb of a network": _gdumb(OnlineNeuralClassifier(5, learning_rate=0.1), size=200),
     "GDumb of a tree": _gdumb(TREE, size=200),
+    "rolling forest of a short window": RollingForestClassifier(3, window=40, max_features=1, **SEED),
     "ridge": StreamRidgeClassifier(hidden_units=8, knots=2, **SEED),
     "ridge of a projection": StreamRidgeClassifier(n_components=2, hidden_units=4, knots=1, **SEED),
     "ridge of a projection, late": StreamRidgeClassifier(

@@ -51,7 +51,7 @@ onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not inst
 # Learners of strategies, and others, that become ONNX.
 CONVERTED = (
     *("NN", "NN_TL", "NN_TLH", "NN_TLH_sampling", "NN_TLH_fifo", "NN_TLH_memories", "NN_TLH_mini_memories"),
-    *("EWC", "LwF", "GDumb", "PRS", "OCDM", "DERpp", "A-GEM", "BR_LR", "StreamRidge", "Stack"),
+    *("EWC", "LwF", "GDumb", "PRS", "OCDM", "DERpp", "A-GEM", "BR_LR", "StreamRidge", "RollingForest", "Stack"),
     *("ERM", "IRM", "V-REx", "GroupDRO"),
     *("logistic regression", "prevalence threshold", "binary relevance in threads", "pipeline"),
 )

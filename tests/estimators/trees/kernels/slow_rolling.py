@@ -1,0 +1,136 @@
+"""The rolling forest as a plain Python loop over lists of rows, written from its description."""
+
+import math
+
+import numpy as np
+
+from estimators._kernels.randomness import advance, uniform
+
+UNKNOWN = 2
+
+
+class SlowForest:
+    """Rows as lists, trees as dictionaries; random numbers come from the same sequence."""
+
+    def __init__(self, n_trees, window, n_candidates, min_samples_leaf, most_nodes, seed):
+        self.n_trees, self.window, self.n_candidates = n_trees, window, n_candidates
+        self.min_samples_leaf, self.most_nodes, self.state = min_samples_leaf, most_nodes, seed
+        # a row takes the place of the oldest one, so that rows keep their places
+        self.rows, self.n_rows, self.waited = [], 0, 0
+        self.trees = [None] * n_trees  # (rows learnt when it was grown, root)
+        self.losses = [0.0] * n_trees
+
+    def draw(self):
+        self.state = np.uint64(advance(self.state))
+        return uniform(self.state)
+
+    def leaf(self, tree, x):
+        node = tree[1]
+        while "feature" in node:
+            node = node["children"][x[node["feature"]] >= node["threshold"]]
+        return node["shares"]
+
+    def predict(self, x, n_labels):
+        grown = [i for i in range(self.n_trees) if self.trees[i]]
+        if not grown:
+            return [0.0] * n_labels
+        least = min(self.losses[i] for i in grown)
+        votes = [math.exp(least - self.losses[i]) for i in grown]
+        leaves = [self.leaf(self.trees[i], x) for i in grown]
+        return [
+            sum(v * leaf[label] for v, leaf in zip(votes, leaves, strict=True)) / sum(votes)
+            for label in range(n_labels)
+        ]
+
+    def learn(self, x, codes, weight):
+        known = [label for label, code in enumerate(codes) if code != UNKNOWN]
+        for i, tree in enumerate(self.trees):
+            if tree:
+                leaf = self.leaf(tree, x)
+                loss = sum((leaf[label] - codes[label]) ** 2 for label in known) / max(len(known), 1)
+                self.losses[i] = 0.98 * self.losses[i] + loss
+        if len(self.rows) < self.window:
+            self.rows.append((x, codes, weight))
+        else:
+            self.rows[self.n_rows % self.window] = (x, codes, weight)
+        self.n_rows, self.waited = self.n_rows + 1, self.waited + 1
+        if self.waited * self.n_trees >= len(self.rows):
+            self.waited = 0
+            oldest = min(range(self.n_trees), key=lambda i: self.trees[i][0] if self.trees[i] else 0)
+            others = [self.losses[i] for i in range(self.n_trees) if self.trees[i] and i != oldest]
+            self.trees[oldest] = self.n_rows, self.grow(len(codes))
+            self.losses[oldest] = min(others, default=0.0)
+
+    def grow(self, n_labels):
+        root = {"rows": list(self.rows), "parent": [0.5] * n_labels}
+        waiting, n_nodes = [root], 1
+        for node in waiting:
+            rows = node.pop("rows")
+            sums = [
+                (
+                    sum(w for _, codes, w in rows if codes[label] != UNKNOWN),
+                    sum(w for _, codes, w in rows if codes[label] == 1),
+                )
+                for label in range(n_labels)
+            ]
+            node["shares"] = [
+                (positive + 3 * share) / (known + 3)
+                for (known, positive), share in zip(sums, node["parent"], strict=True)
+            ]
+            if len(rows) < 2 * self.min_samples_leaf or n_nodes + 2 > self.most_nodes:
+                continue
+            split = self.best_split(rows, sums)
+            if split is None:
+                continue
+            node["feature"], node["threshold"] = split
+            sides = [[row for row in rows if (row[0][split[0]] >= split[1]) == side] for side in (False, True)]
+            node["children"] = [{"rows": side, "parent": node["shares"]} for side in sides]
+            waiting.extend(node["children"])
+            n_nodes += 2
+        return root
+
+    def draw_labels(self, sums):
+        labels, n_met = [], 0
+        for label, (known, positive) in enumerate(sums):
+            if min(positive, known - positive) > 1e-9 * known:
+                n_met += 1
+                if len(labels) < 16:
+                    labels.append(label)
+                elif (place := int(self.draw() * n_met)) < 16:
+                    labels[place] = label
+        return labels
+
+    def best_split(self, rows, sums):
+        labels = self.draw_labels(sums)
+        best, split, n_tried = 1e-9, None, 0
+        for _ in range(3 * self.n_candidates if labels else 0):
+            feature = int(self.draw() * len(rows[0][0]))
+            values = [x[feature] for x, _, _ in rows]
+            if min(values) == max(values):
+                continue
+            for threshold in self.thresholds(values):
+                gain = self.gain(rows, feature, threshold, labels)
+                if gain > best * (1 + 1e-12):
+                    best, split = gain, (feature, threshold)
+            n_tried += 1
+            if n_tried == self.n_candidates:
+                break
+        return split
+
+    def thresholds(self, values):
+        low, high, start, n_bins = min(values), max(values), self.draw(), min(8, len(values))
+        return [low + (number - start) * (high - low) / (n_bins - 1) for number in range(1, n_bins)]
+
+    def gain(self, rows, feature, threshold, labels):
+        sides = [[row for row in rows if (row[0][feature] >= threshold) == side] for side in (False, True)]
+        if min(map(len, sides)) < self.min_samples_leaf:
+            return 0.0
+        return sum(self.squares(rows, label) - sum(self.squares(side, label) for side in sides) for label in labels)
+
+    @staticmethod
+    def squares(rows, label):
+        """Return the sum of squared deviations of a label from its mean."""
+        cells = [(codes[label], w) for _, codes, w in rows if codes[label] != UNKNOWN]
+        total = sum(w for _, w in cells)
+        mean = sum(w * code for code, w in cells) / total if total else 0.0
+        return sum(w * (code - mean) ** 2 for code, w in cells)

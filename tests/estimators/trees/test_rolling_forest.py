@@ -1,0 +1,91 @@
+"""The rolling forest: equal to a slow loop, as good as a forest that is fitted again, within bounds of memory."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.ensemble import RandomForestClassifier
+
+from estimators import ContextWindowClassifier, RollingForestClassifier
+from metrics import ba_macro
+from tests.estimators.trees.kernels.slow_rolling import UNKNOWN, SlowForest
+
+
+def steps(n, seed=0, n_labels=3):
+    """Draw rows whose labels are boxes of three features of six."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, 6))
+    Y = np.stack([(X[:, [j, j + 1, j + 2]] > rng.random(3) * 0.5).all(axis=1) for j in range(n_labels)], axis=1)
+    return X, Y.astype(int)
+
+
+@pytest.mark.parametrize(
+    ("n_trees", "window", "max_features", "min_samples_leaf", "n_labels"),
+    [(3, 100, 2, 2, 3), (4, 30, 6, 1, 3), (2, 40, 3, 5, 20), (1, 1, 1, 1, 1), (40, 20, 6, 2, 2)],
+)
+def test_it_equals_a_slow_loop(n_trees, window, max_features, min_samples_leaf, n_labels):
+    rng = np.random.default_rng(n_trees)
+    X, mask = rng.random((120, 6)).round(2), rng.random((120, n_labels)) < 0.8
+    X[:, 5] = 7.0
+    Y, weight = rng.integers(0, 2, (120, n_labels)), rng.choice([0.0, 0.5, 1.0, 3.0], 120)
+    mask[:, 0] |= ~mask.any(axis=1)
+    forest = RollingForestClassifier(
+        n_trees, window=window, max_features=max_features, min_samples_leaf=min_samples_leaf, random_state=5
+    )
+    slow = None
+    for start in range(0, 120, 17):
+        rows = slice(start, start + 17)
+        forest.partial_fit(X[rows], Y[rows], label_mask=mask[rows], sample_weight=weight[rows])
+        if slow is None:
+            seed = np.uint64(np.random.RandomState(5).randint(2**31 - 1))
+            slow = SlowForest(n_trees, window, max_features, min_samples_leaf, 2 * window, seed)
+        for x, y, inside, w in zip(X[rows], Y[rows], mask[rows], weight[rows], strict=True):
+            if w > 0:
+                slow.learn(
+                    x.tolist(), [int(code) if known else UNKNOWN for code, known in zip(y, inside, strict=True)], w
+                )
+        expected = [slow.predict(x, n_labels) for x in X.tolist()]
+        np.testing.assert_allclose(forest.predict_proba(X), expected, atol=1e-9)
+
+
+def test_it_is_as_good_as_a_forest_that_is_fitted_again_and_follows_drift():
+    X, Y = steps(3000)
+    Y[1500:] = 1 - Y[1500:]
+    again = ContextWindowClassifier(
+        RandomForestClassifier(20, random_state=0), context_size=1000, change=None, refit_every=100, multilabel="native"
+    )
+    scores = [
+        [ba_macro(Y[part], decided[part]) for part in (slice(1000, 1500), slice(2500, 3000))]
+        for decided in (learner.predict_then_fit(X, Y)[0] for learner in (RollingForestClassifier(window=1000), again))
+    ]
+    assert np.all(np.array(scores[0]) > np.array(scores[1]) - 0.02)
+    assert np.all(np.array(scores[0]) > 0.9)
+
+
+def test_sparse_rows_are_learnt_as_dense_ones():
+    X, Y = steps(300)
+    X[X < 0.5] = 0
+    one, other = (RollingForestClassifier(5, random_state=0).fit(rows, Y) for rows in (X, sparse.csr_array(X)))
+    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+
+
+@pytest.mark.parametrize("values", [(-1e308, 1e308), (0.0, 5e-324), (1e-320, 2e-320), (3.0, 3.0)])
+def test_values_whose_range_is_no_number_do_no_harm(values):
+    X, Y = steps(200)
+    odd = np.random.default_rng(0).choice(values, (200, 1))
+    forest = RollingForestClassifier(5, random_state=0).fit(np.hstack([X, odd]), Y)
+    assert np.isfinite(forest.predict_proba(np.hstack([X, odd]))).all()
+    assert ba_macro(Y, forest.predict(np.hstack([X, odd]))) > 0.8
+
+
+def test_memory_is_bounded_however_many_labels_and_features():
+    rng = np.random.default_rng(0)
+    many_labels = RollingForestClassifier().fit(rng.random((200, 2)), rng.integers(0, 2, (200, 10_000)))
+    wide = sparse.random_array((200, 100_000), density=1e-4, format="csr", rng=rng)
+    many_features = RollingForestClassifier().fit(wide, rng.integers(0, 2, (200, 2)))
+    assert max(many_labels._size_bytes(), many_features._size_bytes()) < 200 * 2**20
+
+
+@pytest.mark.parametrize("name", ["n_trees", "window", "max_features", "min_samples_leaf"])
+def test_parameters_out_of_range_are_refused(name):
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        RollingForestClassifier(**{name: 0}).fit(*steps(10))

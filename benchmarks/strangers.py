@@ -4,8 +4,8 @@
     python -m benchmarks.strangers print design FOLDER [--boards NAME ...]
 
 ``run`` runs what has no record in FOLDER yet; a learner may have parameters, and a name of its own ("new=StreamRidge").
-``print`` ranks what is there, strangers as they come and with the best of their searches. A table that is not
-registered is read from TABLES/NAME.arff with its NAME.xml, TABLES being --tables.
+``print`` ranks what is there, strangers as they come and with each of their searches. Tables are read from TABLES/NAME.arff
+with NAME.xml, TABLES being --tables, or are registered ones; those that are not here are left out.
 """
 
 import argparse
@@ -23,7 +23,6 @@ from mlstream.arena.running import SEED, enter, options_for
 from mlstream.arena.suite import load_suite
 from mlstream.campaign.campaign import run_campaign
 from mlstream.data.datasets import load_dataset, load_registered
-from mlstream.data.registry import list_datasets
 from mlstream.generators.from_tables.scenarios import scenario_stream
 from mlstream.generators.synthetic.drifting import drifting_stream
 from mlstream.records.paths import file_name
@@ -48,8 +47,11 @@ def make_streams(phase: str, boards: list[str], tables: Path) -> Iterator[tuple[
     for board in boards:
         for entry in GRID["boards"][board].get("streams") or GRID["boards"][board][phase]:
             name = entry.get("name") or "-".join(map(str, entry.values()))
-            for seed in GRID["seeds"][phase]:
-                yield board, make_stream(f"{board}-{name}-{seed}", entry, seed, tables)
+            try:
+                for seed in GRID["seeds"][phase]:
+                    yield board, make_stream(f"{board}-{name}-{seed}", entry, seed, tables)
+            except FileNotFoundError as error:
+                print(f"{board}-{name} is left out: {error}", flush=True)
 
 
 def make_stream(name: str, entry: dict[str, Any], seed: int, tables: Path) -> Stream:
@@ -65,10 +67,9 @@ def make_stream(name: str, entry: dict[str, Any], seed: int, tables: Path) -> St
 
 @lru_cache
 def load_table(name: str, tables: Path) -> Dataset:
-    """Load a table by its registered name, or from the folder of tables."""
-    if any(entry.name == name for entry in list_datasets()):
-        return load_registered(name)
-    return load_dataset(tables / f"{name}.arff", labels=tables / f"{name}.xml")
+    """Load a table from the folder of tables, or by its registered name."""
+    path = tables / f"{name}.arff"
+    return load_dataset(path, labels=path.with_suffix(".xml")) if path.exists() else load_registered(name)
 
 
 def run_one(learner: str, streams: list[Stream], folder: Path) -> str:

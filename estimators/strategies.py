@@ -225,12 +225,12 @@ def _goowe(chunk_size: int = 100, n_members: int = 10, **tree: object) -> Stream
 
 def _stack() -> StreamClassifier:
     members = [
-        ("ridge", _of("StreamRidgeClassifier")(hidden_units=50, refresh=1.0)),
-        ("linear", _targeted(learning_rate=0.1)),
+        ("ridge", _of("StreamRidgeClassifier")()),
         ("replay", _replaying(fifo=True, replay="mini-batch")(hidden_units=100)),
+        ("forest", _of("RollingForestClassifier")()),
     ]
     # probabilities of the ridge follow recent labels already
-    return _of("PrevalenceThreshold")(estimator=_of("PrequentialStack")(estimators=members), follow=0.0)
+    return _of("PrevalenceThreshold")(estimator=_of("PrequentialStack")(estimators=members, patience=1000), follow=0.0)
 
 
 def _model(path: str, **fixed: object) -> Callable[..., Any]:
@@ -388,9 +388,18 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "StreamRidge": Strategy(
             "Recursive ridge regression.",
             _of("StreamRidgeClassifier"),
-            ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},),
+            ({"l2": ("auto", 0.3, 3.0), "hidden_units": (0, 200)},),
         ),
-        "Stack": Strategy("StreamRidge and two networks, mixed by weights that follow their losses.", _stack, ({},)),
+        "RollingForest": Strategy(
+            "Random forest on a window of rows, of which a tree at a time is grown again.",
+            _of("RollingForestClassifier"),
+            ({"window": (500, 2000), "min_samples_leaf": (2, 5)},),
+        ),
+        "Stack": Strategy(
+            "StreamRidge, a network that replays, and RollingForest, mixed by weights that follow their losses.",
+            _stack,
+            ({},),
+        ),
         "ContextWindow": Strategy(
             "Randomised trees, fitted again to a bounded window of rows.",
             _of("ContextWindowClassifier"),

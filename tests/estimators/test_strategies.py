@@ -48,6 +48,7 @@ N_CONFIGURATIONS = {
     "OCB": 2 * 2 * 2,
     "MLHAT": 2 * 2 * 2,
     "StreamRidge": 3 * 2,
+    "RollingForest": 2 * 2,
     "Stack": 1,
     "ContextWindow": 3 * 3,
     "GOOWE_ML": 2 * 2 * 2,

@@ -4,8 +4,8 @@
     python -m benchmarks.strangers print design FOLDER [--boards NAME ...]
 
 ``run`` runs what has no record in FOLDER yet; a learner may have parameters, and a name of its own ("new=StreamRidge").
-``print`` ranks what is there, strangers as they come and with each of their searches. Tables are read from TABLES/NAME.arff
-with NAME.xml, TABLES being --tables, or are registered ones; those that are not here are left out.
+``print`` ranks what is there, strangers as they come and with each of their searches. Tables are read from
+TABLES/NAME.arff with NAME.xml, TABLES being --tables, or are registered ones; those that are not here are left out.
 """
 
 import argparse

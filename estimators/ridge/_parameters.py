@@ -16,7 +16,7 @@ def check_parameters(ridge: Any) -> None:
         "refresh": (Real, lambda value: 0 < value <= 1, "a number above 0, at most 1"),
         "max_bytes": (Real, lambda value: value > 0, "a positive number"),
     }
-    if ridge.l2 != "auto":
+    if not (isinstance(ridge.l2, str) and ridge.l2 == "auto"):
         rules["l2"] = Real, lambda value: value > 0, "a positive number, or 'auto'"
     check_rules(vars(ridge), rules)
     for name in ("late_in_predict", "follow_drift"):

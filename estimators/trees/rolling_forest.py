@@ -1,6 +1,7 @@
 """A forest on a window of rows, of which a tree at a time is grown again."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -108,6 +109,12 @@ class RollingForestClassifier(StreamClassifier):
         self.min_samples_leaf = min_samples_leaf
         self.random_state = random_state
         self.on_new_labels = on_new_labels
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Copy arrays: those loaded as a read-only map of a file cannot be updated in place."""
+        if "_forest" in state:
+            state = state | {"_forest": RollingForest(*(part.copy() for part in state["_forest"]))}
+        super().__setstate__(state)
 
     @property
     def uses_task(self) -> bool:

@@ -1,5 +1,6 @@
 """The rolling forest: equal to a slow loop, as good as a forest that is fitted again, within bounds of memory."""
 
+import joblib
 import numpy as np
 import pytest
 from scipy import sparse
@@ -83,6 +84,14 @@ def test_memory_is_bounded_however_many_labels_and_features():
     wide = sparse.random_array((200, 100_000), density=1e-4, format="csr", rng=rng)
     many_features = RollingForestClassifier().fit(wide, rng.integers(0, 2, (200, 2)))
     assert max(many_labels._size_bytes(), many_features._size_bytes()) < 200 * 2**20
+
+
+def test_a_model_that_is_mapped_from_a_file_learns_on(tmp_path):
+    X, Y = steps(300)
+    forest = RollingForestClassifier(5, random_state=0).fit(X, Y)
+    joblib.dump(forest, tmp_path / "forest.joblib")
+    mapped = joblib.load(tmp_path / "forest.joblib", mmap_mode="r").partial_fit(X, Y)
+    np.testing.assert_array_equal(mapped.predict_proba(X), forest.partial_fit(X, Y).predict_proba(X))
 
 
 @pytest.mark.parametrize("name", ["n_trees", "window", "max_features", "min_samples_leaf"])

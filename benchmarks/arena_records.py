@@ -55,15 +55,18 @@ def run_all(chosen: argparse.Namespace) -> None:
 
 
 def write(chosen: argparse.Namespace) -> None:
-    """Add the records of a folder to those of the package, in the order of the strategies."""
-    found, runs = dict(arena.load_records()), []
+    """Put the records of a folder in the place of those of the package, in the order of the strategies."""
+    found, matrices = dict(arena.load_records()), arena.load_matrices()
     for name in STRATEGIES:
         folder = chosen.folder / file_name(name)
         if has_runs(folder):
             found[name] = read_folder(folder)
-            runs += [run for run in load_runs(folder) if run.stream in found[name].cells]
+            matrices = {key: R for key, R in matrices.items() if key[0] != name}
+            matrices |= arena_records.matrices_of(run for run in load_runs(folder) if run.stream in found[name].cells)
     arena_records.save_records([found[name] for name in STRATEGIES if name in found], SHIPPED)
-    arena_records.save_matrices(runs, SHIPPED.with_name("matrices_1.jsonl.xz"))
+    order = {name: place for place, name in enumerate(STRATEGIES)}
+    ordered = dict(sorted(matrices.items(), key=lambda entry: order[entry[0][0]]))
+    arena_records.save_matrices(ordered, SHIPPED.with_name("matrices_1.jsonl.xz"))
     print(f"{len(found)} learners, {sum(len(record.cells) for record in found.values())} cells in {SHIPPED}")
 
 

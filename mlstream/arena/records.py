@@ -23,6 +23,9 @@ from mlstream.arena.suite import NEWEST_SUITE, Suite, load_suite, score_names
 from mlstream.records.run_result import RunResult, Score, total_cost
 from mlstream.records.schema import Record
 
+# Of each learner and stream, a matrix R for each metric.
+Matrices = dict[tuple[str, str], dict[str, list[list[Score]]]]
+
 # Digits of scores and costs in records.
 _DIGITS = 6
 _MOST_BYTES = 2**26
@@ -143,17 +146,27 @@ def load_records(suite: int = NEWEST_SUITE) -> Mapping[str, LearnerRecord]:
         return read_records(Path(path))
 
 
-def save_matrices(runs: Iterable[RunResult], path: str | os.PathLike[str]) -> None:
-    """Write the matrices R of runs from which their scores follow, packed, a line per run."""
-    lines = []
-    for run in runs:
-        R = {name: [[_round(value) for value in row] for row in R] for name, R in run.R.items() if _is_kept(name)}
-        lines.append(json.dumps({"learner": run.strategy, "stream": run.stream, "R": R}, separators=(",", ":")))
+def matrices_of(runs: Iterable[RunResult]) -> Matrices:
+    """Return the matrices R of runs from which their scores follow, rounded."""
+    return {
+        (run.strategy, run.stream): {
+            name: [[_round(value) for value in row] for row in R] for name, R in run.R.items() if _is_kept(name)
+        }
+        for run in runs
+    }
+
+
+def save_matrices(matrices: Matrices, path: str | os.PathLike[str]) -> None:
+    """Write matrices, packed, a line per learner and stream."""
+    lines = [
+        json.dumps({"learner": learner, "stream": stream, "R": R}, separators=(",", ":"))
+        for (learner, stream), R in matrices.items()
+    ]
     with atomic_path(path) as temporary, lzma.open(temporary, "wt", encoding="utf-8", preset=9) as file:
         file.write("".join(f"{line}\n" for line in lines))
 
 
-def load_matrices(suite: int = NEWEST_SUITE) -> dict[tuple[str, str], dict[str, list[list[Score]]]]:
+def load_matrices(suite: int = NEWEST_SUITE) -> Matrices:
     """Read the matrices R behind the records that come with this package.
 
     Parameters

@@ -61,11 +61,11 @@ def write(chosen: argparse.Namespace) -> None:
         folder = chosen.folder / file_name(name)
         if has_runs(folder):
             found[name] = read_folder(folder)
-            matrices = {key: R for key, R in matrices.items() if key[0] != name}
-            matrices |= arena_records.matrices_of(run for run in load_runs(folder) if run.stream in found[name].cells)
-    arena_records.save_records([found[name] for name in STRATEGIES if name in found], SHIPPED)
-    order = {name: place for place, name in enumerate(STRATEGIES)}
-    ordered = dict(sorted(matrices.items(), key=lambda entry: order[entry[0][0]]))
+            new = arena_records.matrices_of(run for run in load_runs(folder) if run.stream in found[name].cells)
+            matrices = {key: R for key, R in matrices.items() if key[0] != name} | new
+    order = list(STRATEGIES).index
+    arena_records.save_records(sorted(found.values(), key=lambda record: order(record.learner)), SHIPPED)
+    ordered = dict(sorted(matrices.items(), key=lambda entry: order(entry[0][0])))
     arena_records.save_matrices(ordered, SHIPPED.with_name("matrices_1.jsonl.xz"))
     print(f"{len(found)} learners, {sum(len(record.cells) for record in found.values())} cells in {SHIPPED}")
 

@@ -139,14 +139,10 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     tables, labels = TABLES | dict(chosen.table), dict(chosen.labels)
     rows, heads = chosen.sets or list(tables), {column.name for column in COLUMNS}
-    for option, named, known in (
-        ("--sets", rows, tables),
-        ("--labels", labels, tables),
-        ("--columns", chosen.columns or (), sorted(heads)),
-    ):
-        if unknown := sorted({*named} - {*known}):
-            others = ", or named by --table" if known is tables else ""
-            parser.error(f"{option} must be among {', '.join(known)}{others}. Got {', '.join(unknown)} instead.")
+    known_tables = f"{', '.join(tables)}, or named by --table"
+    _require_known(parser, "--sets", {*rows} - {*tables}, known_tables)
+    _require_known(parser, "--labels", {*labels} - {*tables}, known_tables)
+    _require_known(parser, "--columns", {*(chosen.columns or ())} - heads, ", ".join(sorted(heads)))
     if not PUBLISHED.is_dir():
         parser.error(f"{PUBLISHED} must hold the published tables; set MLSTREAM_SHARED_DATA.")
     columns = [column for column in COLUMNS if chosen.columns is None or column.name in chosen.columns]
@@ -154,6 +150,11 @@ def main(arguments: list[str] | None = None) -> int:
     sources = {row: (tables[row], labels.get(row)) for row in rows}
     missed = report("Published tables of the field", _values(sources, columns, left_out))
     return int(missed or any(row in dict(chosen.table) for row in left_out))
+
+
+def _require_known(parser: argparse.ArgumentParser, option: str, unknown: set[str], known: str) -> None:
+    if unknown:
+        parser.error(f"{option} must be among {known}. Got {', '.join(sorted(unknown))} instead.")
 
 
 def _split(text: str) -> tuple[str, str]:

@@ -10,14 +10,13 @@ from estimators.ridge._projection import largest_basis, sums_bytes
 def check_parameters(ridge: Any) -> None:
     """Raise ValueError with the first parameter that is out of range."""
     rules: dict[str, Rule] = {
+        "l2": (object, _is_l2, "a positive number, or 'auto'"),
         "knots": (Integral, lambda value: value >= 0, "a whole number, at least 0"),
         "hidden_units": (Integral, lambda value: value >= 0, "a whole number, at least 0"),
         "memory": (Real, lambda value: value >= 1, "a number, at least 1"),
         "refresh": (Real, lambda value: 0 < value <= 1, "a number above 0, at most 1"),
         "max_bytes": (Real, lambda value: value > 0, "a positive number"),
     }
-    if not (isinstance(ridge.l2, str) and ridge.l2 == "auto"):
-        rules["l2"] = Real, lambda value: value > 0, "a positive number, or 'auto'"
     check_rules(vars(ridge), rules)
     for name in ("late_in_predict", "follow_drift"):
         if getattr(ridge, name) not in (True, False):
@@ -26,6 +25,10 @@ def check_parameters(ridge: Any) -> None:
     is_number = isinstance(n, Integral) and not isinstance(n, bool) and int(n) >= 1
     if not (is_number or n is None or (isinstance(n, str) and n == "auto")):
         raise ValueError(f"n_components must be a positive whole number, 'auto' or None. Got {n!r} instead.")
+
+
+def _is_l2(value: Any) -> bool:
+    return value == "auto" if isinstance(value, str) else isinstance(value, Real) and value > 0
 
 
 def require_memory(ridge: Any, n_basis: int, fewest: int) -> None:

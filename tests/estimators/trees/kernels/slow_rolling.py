@@ -31,7 +31,7 @@ class SlowForest:
         return node["shares"]
 
     def predict(self, x, n_labels):
-        grown = [i for i in range(self.n_trees) if self.trees[i]]
+        grown = self.grown()
         if not grown:
             return [0.0] * n_labels
         least = min(self.losses[i] for i in grown)
@@ -44,50 +44,50 @@ class SlowForest:
 
     def learn(self, x, codes, weight):
         known = [label for label, code in enumerate(codes) if code != UNKNOWN]
-        for i, tree in enumerate(self.trees):
-            if tree:
-                leaf = self.leaf(tree, x)
-                loss = sum((leaf[label] - codes[label]) ** 2 for label in known) / max(len(known), 1)
-                self.losses[i] = 0.98 * self.losses[i] + loss
-        if len(self.rows) < self.window:
-            self.rows.append((x, codes, weight))
-        else:
-            self.rows[self.n_rows % self.window] = (x, codes, weight)
+        for i in self.grown():
+            leaf = self.leaf(self.trees[i], x)
+            loss = sum((leaf[label] - codes[label]) ** 2 for label in known) / max(len(known), 1)
+            self.losses[i] = 0.98 * self.losses[i] + loss
+        place = self.n_rows % self.window
+        self.rows[place : place + 1] = [(x, codes, weight)]
         self.n_rows, self.waited = self.n_rows + 1, self.waited + 1
         if self.waited * self.n_trees >= len(self.rows):
             self.waited = 0
             oldest = min(range(self.n_trees), key=lambda i: self.trees[i][0] if self.trees[i] else 0)
-            others = [self.losses[i] for i in range(self.n_trees) if self.trees[i] and i != oldest]
+            others = [self.losses[i] for i in self.grown() if i != oldest]
             self.trees[oldest] = self.n_rows, self.grow(len(codes))
             self.losses[oldest] = min(others, default=0.0)
+
+    def grown(self):
+        return [i for i in range(self.n_trees) if self.trees[i]]
 
     def grow(self, n_labels):
         root = {"rows": list(self.rows), "parent": [0.5] * n_labels}
         waiting, n_nodes = [root], 1
         for node in waiting:
             rows = node.pop("rows")
-            sums = [
-                (
-                    sum(w for _, codes, w in rows if codes[label] != UNKNOWN),
-                    sum(w for _, codes, w in rows if codes[label] == 1),
-                )
-                for label in range(n_labels)
-            ]
+            sums = [self.sums(rows, label) for label in range(n_labels)]
             node["shares"] = [
                 (positive + 3 * share) / (known + 3)
                 for (known, positive), share in zip(sums, node["parent"], strict=True)
             ]
-            if len(rows) < 2 * self.min_samples_leaf or n_nodes + 2 > self.most_nodes:
-                continue
-            split = self.best_split(rows, sums)
-            if split is None:
-                continue
-            node["feature"], node["threshold"] = split
-            sides = [[row for row in rows if (row[0][split[0]] >= split[1]) == side] for side in (False, True)]
-            node["children"] = [{"rows": side, "parent": node["shares"]} for side in sides]
-            waiting.extend(node["children"])
-            n_nodes += 2
+            has_room = len(rows) >= 2 * self.min_samples_leaf and n_nodes + 2 <= self.most_nodes
+            if split := has_room and self.best_split(rows, sums):
+                node["feature"], node["threshold"] = split
+                node["children"] = [{"rows": side, "parent": node["shares"]} for side in self.sides(rows, *split)]
+                waiting.extend(node["children"])
+                n_nodes += 2
         return root
+
+    @staticmethod
+    def sums(rows, label):
+        """Return the weight of the rows in which a label is known, and of those that have it."""
+        cells = [(codes[label], w) for _, codes, w in rows if codes[label] != UNKNOWN]
+        return sum(w for _, w in cells), sum(w * code for code, w in cells)
+
+    @staticmethod
+    def sides(rows, feature, threshold):
+        return [[row for row in rows if (row[0][feature] >= threshold) == side] for side in (False, True)]
 
     def draw_labels(self, sums):
         labels, n_met = [], 0
@@ -122,7 +122,7 @@ class SlowForest:
         return [low + (number - start) * (high - low) / (n_bins - 1) for number in range(1, n_bins)]
 
     def gain(self, rows, feature, threshold, labels):
-        sides = [[row for row in rows if (row[0][feature] >= threshold) == side] for side in (False, True)]
+        sides = self.sides(rows, feature, threshold)
         if min(map(len, sides)) < self.min_samples_leaf:
             return 0.0
         return sum(self.squares(rows, label) - sum(self.squares(side, label) for side in sides) for label in labels)

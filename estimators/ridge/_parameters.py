@@ -3,7 +3,7 @@
 from numbers import Integral, Real
 from typing import Any
 
-from estimators.contract.parameters import Rule, check_rules
+from estimators.contract.parameters import NUMBERS, Rule, check_rules
 from estimators.ridge._projection import largest_basis, sums_bytes
 
 
@@ -27,8 +27,8 @@ def check_parameters(ridge: Any) -> None:
         raise ValueError(f"n_components must be a positive whole number, 'auto' or None. Got {n!r} instead.")
 
 
-def _is_l2(value: Any) -> bool:
-    return value == "auto" if isinstance(value, str) else isinstance(value, Real) and value > 0
+def _is_l2(value: object) -> bool:
+    return value == "auto" if isinstance(value, str) else isinstance(value, NUMBERS) and bool(value > 0)
 
 
 def require_memory(ridge: Any, n_basis: int, fewest: int) -> None:

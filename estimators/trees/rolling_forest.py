@@ -1,7 +1,6 @@
 """A forest on a window of rows, of which a tree at a time is grown again."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -110,10 +109,10 @@ class RollingForestClassifier(StreamClassifier):
         self.random_state = random_state
         self.on_new_labels = on_new_labels
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         """Copy arrays: those loaded as a read-only map of a file cannot be updated in place."""
-        if "_forest" in state:
-            state = state | {"_forest": RollingForest(*(part.copy() for part in state["_forest"]))}
+        if isinstance(forest := state.get("_forest"), RollingForest):
+            state = state | {"_forest": RollingForest(*(np.array(part) for part in forest))}
         super().__setstate__(state)
 
     @property

@@ -110,7 +110,7 @@ class SlowForest:
                 continue
             for threshold in self.thresholds(values):
                 gain = self.gain(rows, feature, threshold, labels)
-                if gain > best * (1 + 1e-12):
+                if gain > best:
                     best, split = gain, (feature, threshold)
             n_tried += 1
             if n_tried == self.n_candidates:
@@ -122,15 +122,14 @@ class SlowForest:
         return [low + (number - start) * (high - low) / (n_bins - 1) for number in range(1, n_bins)]
 
     def gain(self, rows, feature, threshold, labels):
-        sides = self.sides(rows, feature, threshold)
-        if min(map(len, sides)) < self.min_samples_leaf:
+        """Return by how much the sums of squared deviations fall: those between two means, to the bit."""
+        left, right = self.sides(rows, feature, threshold)
+        if min(len(left), len(right)) < self.min_samples_leaf:
             return 0.0
-        return sum(self.squares(rows, label) - sum(self.squares(side, label) for side in sides) for label in labels)
-
-    @staticmethod
-    def squares(rows, label):
-        """Return the sum of squared deviations of a label from its mean."""
-        cells = [(codes[label], w) for _, codes, w in rows if codes[label] != UNKNOWN]
-        total = sum(w for _, w in cells)
-        mean = sum(w * code for code, w in cells) / total if total else 0.0
-        return sum(w * (code - mean) ** 2 for code, w in cells)
+        total = 0.0
+        for label in labels:
+            (known, positive), (others, other_positive) = self.sums(left, label), self.sums(right, label)
+            if known and others:
+                apart = positive / known - other_positive / others
+                total += apart * apart * known * others / (known + others)
+        return total

@@ -42,14 +42,14 @@ SCORES = {
 }
 
 
-def make_streams(phase: str, boards: list[str], tables: Path) -> Iterator[tuple[str, Stream]]:
-    """Make the streams of a phase, each with its board."""
+def make_streams(phase: str, boards: list[str], tables: Path) -> Iterator[Stream]:
+    """Make the streams of a phase; the name of each begins with its board."""
     for board in boards:
         for entry in GRID["boards"][board].get("streams") or GRID["boards"][board][phase]:
             name = entry.get("name") or "-".join(map(str, entry.values()))
             try:
                 for seed in GRID["seeds"][phase]:
-                    yield board, make_stream(f"{board}-{name}-{seed}", entry, seed, tables)
+                    yield make_stream(f"{board}-{name}-{seed}", entry, seed, tables)
             except FileNotFoundError as error:
                 print(f"{board}-{name} is left out: {error}", flush=True)
 
@@ -83,7 +83,7 @@ def run_one(learner: str, streams: list[Stream], folder: Path) -> str:
 
 def run_all(chosen: argparse.Namespace) -> None:
     """Run learners, a process for each of some."""
-    streams = [stream for _, stream in make_streams(chosen.phase, chosen.boards, chosen.tables)]
+    streams = list(make_streams(chosen.phase, chosen.boards, chosen.tables))
     with ProcessPoolExecutor(chosen.jobs) as pool:
         for line in pool.map(partial(run_one, streams=streams, folder=chosen.folder / chosen.phase), chosen.learners):
             print(line, flush=True)

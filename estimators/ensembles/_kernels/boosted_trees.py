@@ -9,15 +9,13 @@ from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
 from estimators.ensembles._kernels.coordinate_boosting import Answers, Boosting, Votes, answer, new_votes, reweigh
 from estimators.trees._kernels.hoeffding import (
-    Scratch,
     TreeParams,
-    new_buffer,
     predict_row,
-    split_buffer,
     update,
 )
 from estimators.trees._kernels.leaf_learning import Row
 from estimators.trees._kernels.tree_arrays import TreeArrays, grow, has_room
+from estimators.trees._kernels.voting import Scratch, new_buffer, split_buffer
 
 N_CLASSES = 2
 
@@ -79,7 +77,7 @@ def _learn_from(
 ) -> int:
     """Go on from step `done`, label by label; return the step before which places ran out, or the number of steps."""
     n_rows, n_labels = rows.codes.shape
-    scratch = split_buffer(work.buffer, N_CLASSES)
+    scratch = split_buffer(trees, work.buffer, N_CLASSES)
     n_models = len(work.votes.positive)
     for label in range(done // n_rows, n_labels):
         for r in range(done - label * n_rows if done > label * n_rows else 0, n_rows):
@@ -98,7 +96,7 @@ def _learn_from(
 @Direct
 @njit(**LOOP)
 def _predict(trees: TreeArrays, boosting: Boosting, X: Array, work: Work, answers: Answers) -> None:
-    scratch = split_buffer(work.buffer, N_CLASSES)
+    scratch = split_buffer(trees, work.buffer, N_CLASSES)
     for label in range(answers.proba.shape[1]):
         for r in range(len(X)):
             _vote(trees, label, X, r, scratch, work)
@@ -122,7 +120,7 @@ def _train(trees: TreeArrays, label: int, row: Row, params: TreeParams, scratch:
         weight = row.weight * work.votes.weights[j]
         if weight > 0.0:
             own = Row(row.code, weight, work.places.guesses[j])
-            update(trees, label * n_models + j, work.places.leaves[j], scratch.x, own, params)
+            update(trees, label * n_models + j, work.places.leaves[j], scratch, own, params)
 
 
 def new_work(trees: TreeArrays, boosting: Boosting) -> Work:

@@ -20,25 +20,24 @@ from estimators.trees._kernels.adaptive_arrays import (
     restart_error,
     start_monitor,
 )
+from estimators.trees._kernels.categories import child_of, next_child
 from estimators.trees._kernels.hoeffding import (
     MAX_SHARE_TO_SPLIT,
     SKIP,
-    Scratch,
     TreeChunk,
     TreeParams,
     describe_classes,
+    grow_child,
     hoeffding_bound,
     is_same_row,
-    new_buffer,
     split,
-    split_buffer,
 )
 from estimators.trees._kernels.leaf_budget import deactivate
 from estimators.trees._kernels.leaf_learning import Row, find_class, learn_in_leaf
 from estimators.trees._kernels.splitting import best_two_splits, is_futile
 from estimators.trees._kernels.tree_arrays import NONE, TreeArrays, add_stat, drop_observers, has_room
 from estimators.trees._kernels.twister import draw_poisson
-from estimators.trees._kernels.voting import bayes_scores, gather, vote
+from estimators.trees._kernels.voting import Scratch, bayes_scores, gather, new_buffer, node_after, split_buffer, vote
 
 # how the errors of a node have changed with a row
 STEADY, FALLING, RISING = range(3)
@@ -75,7 +74,7 @@ def predict(trees: AdaptiveTrees, X: Array, votes: Array, first_column: int) -> 
 @Direct
 @njit(**LOOP)
 def _predict(trees: AdaptiveTrees, X: Array, votes: Array, buffer: Array, first_column: int) -> None:
-    scratch = split_buffer(buffer, votes.shape[2])
+    scratch = split_buffer(trees.arrays, buffer, votes.shape[2])
     for t in range(len(trees.arrays.trees)):
         for r in range(len(X)):
             predict_row(trees, t, X, r, scratch, votes, first_column + t)
@@ -88,7 +87,7 @@ def _learn_from(
 ) -> tuple[int, int]:
     """Go on from step `done`, tree by tree; return the next step, and for how many rows it needs more places, or 0."""
     n_rows, n_classes = len(chunk.codes), votes.shape[2]
-    scratch = split_buffer(buffer, n_classes)
+    scratch = split_buffer(trees.arrays, buffer, n_classes)
     for t in range(done // n_rows, len(trees.arrays.trees)):
         column = chunk.first_column + t
         for r in range(done - t * n_rows if done > t * n_rows else 0, n_rows):
@@ -127,7 +126,13 @@ def _learn_row(trees: AdaptiveTrees, t: int, leaf: int, scratch: Scratch, row: R
             # the leaf may observe again
             row = Row(row.code, row.weight, _guess_again(arrays, leaf, scratch))
             wrong = _is_wrong(arrays, leaf, row)
-        above, i = i, child_of(arrays, i, scratch.x)
+        value = scratch.values[arrays.nodes[i].feature]
+        child = child_of(arrays, i, value)
+        if child == NONE:
+            child = grow_child(arrays, t, i, value)
+            start_monitor(trees, child)
+            row = Row(row.code, row.weight, NONE)
+        above, i = i, child
     if _learn_leaf(trees, t, i, scratch, row, params):
         keep_promising_leaves(trees, t, params.tree.max_bytes, params.tree.max_depth)
     if trees.histories[t].last_replaced != NONE:
@@ -231,7 +236,7 @@ def _learn_leaf(trees: AdaptiveTrees, t: int, i: int, scratch: Scratch, row: Row
     if _monitor(trees, t, i, _is_wrong(arrays, i, row), params.drift_delta) == FALLING:
         restart_error(trees, i)
     learnt = Row(row.code, weight, row.guess)
-    learn_in_leaf(arrays, t, i, scratch.x, learnt, bytes_left(trees, t, params.tree.max_bytes))
+    learn_in_leaf(arrays, t, i, scratch, learnt, bytes_left(trees, t, params.tree.max_bytes))
     if not node.active or node.weight - node.last_attempt < params.tree.grace_period:
         return False
     if node.depth >= params.tree.max_depth:
@@ -255,8 +260,10 @@ def _attempt_split(trees: AdaptiveTrees, t: int, i: int, params: TreeParams) -> 
     split(arrays, t, i, feature, threshold)
     drop_observers(arrays, t, i)
     start_monitor(trees, i)
-    start_monitor(trees, arrays.nodes[i].left)
-    start_monitor(trees, arrays.nodes[i].right)
+    child = arrays.nodes[i].left
+    while child != NONE:
+        start_monitor(trees, child)
+        child = next_child(arrays, i, child)
     return True
 
 
@@ -289,12 +296,12 @@ def predict_row(
         for code in range(votes.shape[2]):
             votes[r, column, code] = 0.0
     i, n_above = arrays.trees[t].root, 0
-    gather(arrays, i, X, r, scratch.x)
+    gather(arrays, i, X, r, scratch)
     while arrays.nodes[i].feature != NONE:
         alternate = trees.monitors[i].alternate
         if voting and alternate != NONE:
             _let_alternate_vote(trees, alternate, scratch, votes, r, column)
-        i, n_above = child_of(arrays, i, scratch.x), n_above + 1
+        i, n_above = node_after(arrays, i, scratch.values[arrays.nodes[i].feature]), n_above + 1
     guess = guess_class(arrays, i, scratch)
     if voting:
         _add_votes(trees, i, scratch, votes, r, column)
@@ -309,16 +316,10 @@ def _let_alternate_vote(trees: AdaptiveTrees, i: int, scratch: Scratch, votes: A
 
 
 @njit(**HOT)
-def child_of(arrays: TreeArrays, i: int, x: Array) -> int:
-    node = arrays.nodes[i]
-    return node.left if x[node.feature] <= node.threshold else node.right
-
-
-@njit(**HOT)
 def guess_class(arrays: TreeArrays, i: int, scratch: Scratch) -> int:
     """Score the classes by naive Bayes, and return the most probable one, or `NONE` where a leaf cannot tell."""
     if arrays.nodes[i].active and arrays.nodes[i].weight > 0.0:
-        return bayes_scores(arrays, i, scratch.x, scratch.scores)
+        return bayes_scores(arrays, i, scratch)
     return NONE
 
 

@@ -8,6 +8,7 @@ from estimators._kernels.adwin import HEAD, MAX_BUCKETS, N_LEVELS, Windows, add_
 from estimators._kernels.compile import BUILD, HOT, PART, njit
 from estimators._kernels.extend import extend
 from estimators._typing import Array
+from estimators.trees._kernels.categories import ALL_NUMBERS, next_child, push_children, replace_child
 from estimators.trees._kernels.leaf_budget import keep_most_promising, observers_allowed
 from estimators.trees._kernels.tree_arrays import (
     NONE,
@@ -49,9 +50,9 @@ class AdaptiveTrees(NamedTuple):
     random: Array  # uint32, (n_trees, N_STATE): random state of each tree; without rows, every row is learnt once
 
 
-def new_adaptive_trees(n_trees: int, n_features: int, seeds: list[int]) -> AdaptiveTrees:
+def new_adaptive_trees(n_trees: int, n_features: int, seeds: list[int], nominal: Array = ALL_NUMBERS) -> AdaptiveTrees:
     """Make untrained trees, each of which is one empty leaf; without seeds, every row is learnt once."""
-    arrays = new_trees(n_trees, n_features)
+    arrays = new_trees(n_trees, n_features, nominal=nominal)
     n_nodes = len(arrays.nodes)
     monitors, histories = np.zeros(n_nodes, MONITOR), np.zeros(n_trees, HISTORY)
     monitors["alternate"] = NONE
@@ -133,10 +134,8 @@ def put_in_place(trees: AdaptiveTrees, t: int, i: int, by: int) -> None:
     arrays, above, history = trees.arrays, trees.monitors[i].above, trees.histories[t]
     if above == NONE:
         arrays.trees[t].root = by
-    elif arrays.nodes[above].left == i:
-        arrays.nodes[above].left = by
     else:
-        arrays.nodes[above].right = by
+        replace_child(arrays, above, i, by)
     trees.monitors[i].replaced_before = history.last_replaced
     history.last_replaced = i
 
@@ -165,8 +164,7 @@ def _list_branches(arrays: TreeArrays, top: int, branches: Array) -> int:
         if arrays.nodes[i].feature != NONE:
             branches[n] = i
             n += 1
-            stack[height], stack[height + 1] = arrays.nodes[i].right, arrays.nodes[i].left
-            height += 2
+            height = push_children(arrays, i, stack, height)
     return n
 
 
@@ -202,11 +200,12 @@ def _list_leaves(trees: AdaptiveTrees, t: int, leaves: Array) -> int:
         if alternate != NONE and (i != root or arrays.nodes[alternate].active):
             leaves[n] = alternate
             n += 1
-        for side in range(2):
-            child = arrays.nodes[i].right if side else arrays.nodes[i].left
+        child = arrays.nodes[i].left
+        while child != NONE:
             if arrays.nodes[child].feature == NONE:
                 leaves[n] = child
                 n += 1
+            child = next_child(arrays, i, child)
     if arrays.nodes[root].feature == NONE:
         leaves[n] = root
         n += 1

@@ -8,13 +8,12 @@ from estimators._kernels.adwin import Windows, detect_change, new_windows, reset
 from estimators._kernels.compile import BUILD, HOT, LOOP, Direct, njit
 from estimators._kernels.randomness import advance, uniform
 from estimators._typing import Array
+from estimators.trees._kernels.categories import ALL_NUMBERS
 from estimators.trees._kernels.hoeffding import (
     SKIP,
-    Scratch,
     TreeParams,
-    new_buffer,
+    leaf_to_learn,
     predict_row,
-    split_buffer,
     update,
 )
 from estimators.trees._kernels.leaf_learning import Row
@@ -28,6 +27,7 @@ from estimators.trees._kernels.tree_arrays import (
     new_trees,
     size_bytes,
 )
+from estimators.trees._kernels.voting import Scratch, new_buffer, split_buffer
 
 # a row may split both trees of a member and add a third
 RESERVED_ROWS = 3
@@ -80,7 +80,9 @@ class ForestChunk(NamedTuple):
     weights: Array
 
 
-def new_forest(targets: Array, n_features: int, width: int | None, seeds: Array) -> Forest:
+def new_forest(
+    targets: Array, n_features: int, width: int | None, seeds: Array, nominal: Array = ALL_NUMBERS
+) -> Forest:
     """Make untrained members.
 
     Each has a target in `targets`, and in `seeds`, uint64 of shape (n_members, 3), random states of its own and of its
@@ -88,7 +90,9 @@ def new_forest(targets: Array, n_features: int, width: int | None, seeds: Array)
     """
     members = np.zeros(len(targets), MEMBER)
     members["target"], members["random"] = targets, seeds[:, 0]
-    arrays = new_trees(2 * len(targets), n_features, width=width, seeds=np.ascontiguousarray(seeds[:, 1:]).ravel())
+    arrays = new_trees(
+        2 * len(targets), n_features, width=width, seeds=np.ascontiguousarray(seeds[:, 1:]).ravel(), nominal=nominal
+    )
     _free_backgrounds(arrays)
     return Forest(arrays, new_windows(2 * len(targets)), members)
 
@@ -125,7 +129,7 @@ def predict(forest: Forest, X: Array, votes: Array) -> None:
 @Direct
 @njit(**LOOP)
 def _predict(forest: Forest, X: Array, votes: Array, buffer: Array) -> None:
-    scratch = split_buffer(buffer, votes.shape[2])
+    scratch = split_buffer(forest.arrays, buffer, votes.shape[2])
     for j in range(len(forest.members)):
         t = _foreground(forest, j)
         for r in range(len(X)):
@@ -145,7 +149,7 @@ def _learn_from(forest: Forest, chunk: ForestChunk, params: ForestParams, output
     arrays, members, votes = forest.arrays, forest.members, output.votes
     X, codes, weights = chunk.X, chunk.codes, chunk.weights
     n_rows, n_classes = len(X), votes.shape[2]
-    scratch = split_buffer(output.buffer, n_classes)
+    scratch = split_buffer(arrays, output.buffer, n_classes)
     for j in range(done // n_rows, len(members)):
         for r in range(done - j * n_rows if done > j * n_rows else 0, n_rows):
             if not has_room(arrays, n_classes, RESERVED_ROWS):
@@ -178,7 +182,8 @@ def _test_then_train(
         if not in_background:
             right = 1.0 if _decision(scratch.votes) == row.code else 0.0
         if row.weight > 0.0:
-            update(arrays, t, leaf, scratch.x, Row(row.code, row.weight, guess), tree_params)
+            leaf, learnt = leaf_to_learn(arrays, t, X, r, leaf, Row(row.code, row.weight, guess))
+            update(arrays, t, leaf, scratch, learnt, tree_params)
     return right
 
 

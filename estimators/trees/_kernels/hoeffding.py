@@ -7,10 +7,18 @@ import numpy as np
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, PART, Direct, njit
 from estimators._typing import Array
+from estimators.trees._kernels.categories import (
+    MULTIWAY,
+    add_child,
+    child_of,
+    has_categories,
+    is_nominal,
+    next_child,
+)
 from estimators.trees._kernels.gaussian import weight_below
 from estimators.trees._kernels.leaf_budget import deactivate, keep_promising
 from estimators.trees._kernels.leaf_learning import Row, learn_in_leaf, set_weight
-from estimators.trees._kernels.splitting import best_two_splits, is_futile
+from estimators.trees._kernels.splitting import best_two_splits, is_futile, observers_by_class
 from estimators.trees._kernels.tree_arrays import (
     HIGHEST,
     LOWEST,
@@ -18,11 +26,20 @@ from estimators.trees._kernels.tree_arrays import (
     TreeArrays,
     add_stat,
     drop_observers,
+    feature_of,
     grow,
     has_room,
     take_leaf,
 )
-from estimators.trees._kernels.voting import bayes_scores, find_leaf, gather, vote
+from estimators.trees._kernels.voting import (
+    Scratch,
+    bayes_scores,
+    find_leaf,
+    gather,
+    new_buffer,
+    split_buffer,
+    vote,
+)
 
 MAX_SHARE_TO_SPLIT = 0.99
 SKIP = -1
@@ -48,26 +65,6 @@ class TreeChunk(NamedTuple):
     first_column: int  # of `codes` and votes, of the first tree; several `TreeArrays` may share both tables
 
 
-class Scratch(NamedTuple):
-    """Working memory: the features of a row that its leaf observes, the scores of the classes, and the votes."""
-
-    x: Array
-    scores: Array
-    votes: Array
-
-
-def new_buffer(arrays: TreeArrays, n_classes: int) -> Array:
-    """Make the array that `split_buffer` divides: one array is passed faster than three."""
-    return np.empty(arrays.moments.shape[2] + 2 * n_classes)
-
-
-@njit(**HOT)
-def split_buffer(buffer: Array, n_classes: int) -> Scratch:
-    """Divide a buffer into its parts."""
-    width = len(buffer) - 2 * n_classes
-    return Scratch(buffer[:width], buffer[width : width + n_classes], buffer[width + n_classes :])
-
-
 def learn(arrays: TreeArrays, chunk: TreeChunk, params: TreeParams, votes: Array) -> TreeArrays:
     """Predict each row from the rows before it, then learn it; return the trees to be used from now on.
 
@@ -90,7 +87,7 @@ def predict(arrays: TreeArrays, X: Array, votes: Array, first_column: int) -> No
 @Direct
 @njit(**LOOP)
 def _predict(arrays: TreeArrays, X: Array, votes: Array, buffer: Array, first_column: int) -> None:
-    scratch = split_buffer(buffer, votes.shape[2])
+    scratch = split_buffer(arrays, buffer, votes.shape[2])
     for t in range(len(arrays.trees)):
         for r in range(len(X)):
             predict_row(arrays, t, X, r, scratch, True)
@@ -104,14 +101,15 @@ def _learn_from(
 ) -> int:
     """Go on from step `done`, tree by tree; return the step before which places ran out, or the number of steps."""
     n_rows, n_classes = len(chunk.codes), votes.shape[2]
-    scratch = split_buffer(buffer, n_classes)
+    scratch = split_buffer(arrays, buffer, n_classes)
     for t in range(done // n_rows, len(arrays.trees)):
         for r in range(done - t * n_rows if done > t * n_rows else 0, n_rows):
             if not has_room(arrays, n_classes):
                 return t * n_rows + r
             leaf, row = vote_on_row(arrays, t, chunk, r, scratch, votes)
             if row.weight > 0.0:
-                update(arrays, t, leaf, scratch.x, row, params)
+                leaf, row = leaf_to_learn(arrays, t, chunk.X, r, leaf, row)
+                update(arrays, t, leaf, scratch, row, params)
     return n_rows * len(arrays.trees)
 
 
@@ -152,20 +150,42 @@ def _write(votes: Array, r: int, t: int, scratch: Scratch) -> None:
 def predict_row(arrays: TreeArrays, t: int, X: Array, r: int, scratch: Scratch, voting: bool) -> tuple[int, int]:
     """Return the leaf of a row and the class that naive Bayes guesses there; if voting, write the votes of the leaf."""
     i = find_leaf(arrays, t, X, r)
-    gather(arrays, i, X, r, scratch.x)
+    gather(arrays, i, X, r, scratch)
     guess = NONE
     if arrays.nodes[i].active and arrays.nodes[i].weight > 0.0:
-        guess = bayes_scores(arrays, i, scratch.x, scratch.scores)
+        guess = bayes_scores(arrays, i, scratch)
     if voting:
         vote(arrays, i, scratch.scores, scratch.votes)
     return i, guess
 
 
 @njit(**HOT)
-def update(arrays: TreeArrays, t: int, i: int, x: Array, row: Row, params: TreeParams) -> None:
+def leaf_to_learn(arrays: TreeArrays, t: int, X: Array, r: int, leaf: int, row: Row) -> tuple[int, Row]:
+    """Return the leaf that learns a row: a new one, without a guess, if a value that a branch meets has no child."""
+    if has_categories(arrays):
+        i = np.int64(arrays.trees[t].root)
+        while arrays.nodes[i].feature != NONE:
+            value = X[r, arrays.nodes[i].feature]
+            child = child_of(arrays, i, value)
+            if child == NONE:
+                return grow_child(arrays, t, i, value), Row(row.code, row.weight, NONE)
+            i = child
+    return leaf, row
+
+
+@njit(**PART)
+def grow_child(arrays: TreeArrays, t: int, i: int, value: float) -> int:
+    """Give a branch an empty leaf for a value."""
+    child = take_leaf(arrays, t, arrays.nodes[i].depth + 1)
+    add_child(arrays, i, child, int(value))
+    return child
+
+
+@njit(**HOT)
+def update(arrays: TreeArrays, t: int, i: int, scratch: Scratch, row: Row, params: TreeParams) -> None:
     """Learn a row in its leaf, and try to split the leaf once in a grace period."""
     node = arrays.nodes[i]
-    if not learn_in_leaf(arrays, t, i, x, row, params.max_bytes):
+    if not learn_in_leaf(arrays, t, i, scratch, row, params.max_bytes):
         return
     if node.depth >= params.max_depth:
         deactivate(arrays, t, i)
@@ -219,12 +239,60 @@ def hoeffding_bound(n_classes: int, total: float, delta: float) -> float:
     return math.sqrt(merit_range * merit_range * math.log(1.0 / delta) / (2.0 * total))
 
 
-@njit(**PART)
+@njit(**BUILD)
 def split(arrays: TreeArrays, t: int, i: int, f: int, threshold: float) -> None:
     """Turn a leaf into a branch whose children start with the class weights estimated for their sides.
 
     The branch keeps its observers.
     """
+    node = arrays.nodes[i]
+    feature = feature_of(arrays, i, f)
+    if not is_nominal(arrays, feature):
+        _split_at(arrays, t, i, f, threshold)
+    elif threshold == MULTIWAY:
+        _split_by_value(arrays, t, i, arrays.categories.places[feature])
+    else:
+        _split_off(arrays, t, i, arrays.categories.places[feature], int(threshold))
+    node.feature, node.threshold = feature, threshold
+    child = node.left
+    while child != NONE:
+        arrays.nodes[child].last_attempt = arrays.nodes[child].weight
+        child = next_child(arrays, i, child)
+
+
+@njit(**BUILD)
+def _split_by_value(arrays: TreeArrays, t: int, i: int, place: int) -> None:
+    """Give a leaf a child for each value that it has observed."""
+    observers, values = observers_by_class(arrays, arrays.nodes[i].observers), arrays.categories.values
+    for k in range(values.shape[1]):
+        value, child = values[place, k].bin, NONE
+        if value == NONE:
+            break
+        for o in observers:
+            weight = arrays.categories.counts[o, place, value]
+            if weight > 0.0:
+                child = grow_child(arrays, t, i, value) if child == NONE else child
+                set_weight(arrays, child, add_stat(arrays, t, child, arrays.observers[o].code), weight)
+
+
+@njit(**PART)
+def _split_off(arrays: TreeArrays, t: int, i: int, place: int, value: int) -> None:
+    """Give a leaf a child for one value, on the left, and one for the rest."""
+    node = arrays.nodes[i]
+    node.left, node.right = take_leaf(arrays, t, node.depth + 1), take_leaf(arrays, t, node.depth + 1)
+    o = node.observers
+    while o != NONE:
+        observer, weight = arrays.observers[o], arrays.categories.counts[o, place, value]
+        if weight > 0.0:
+            set_weight(arrays, node.left, add_stat(arrays, t, node.left, observer.code), weight)
+        if weight < observer.weight:
+            set_weight(arrays, node.right, add_stat(arrays, t, node.right, observer.code), observer.weight - weight)
+        o = observer.next
+
+
+@njit(**PART)
+def _split_at(arrays: TreeArrays, t: int, i: int, f: int, threshold: float) -> None:
+    """Give a leaf a child for the values of a feature up to a threshold, and one for those above."""
     node = arrays.nodes[i]
     left, right = take_leaf(arrays, t, node.depth + 1), take_leaf(arrays, t, node.depth + 1)
     o = node.observers
@@ -236,7 +304,4 @@ def split(arrays: TreeArrays, t: int, i: int, f: int, threshold: float) -> None:
         if threshold < arrays.moments[o, HIGHEST, f]:
             set_weight(arrays, right, add_stat(arrays, t, right, observer.code), observer.weight - below)
         o = observer.next
-    for child in (left, right):
-        arrays.nodes[child].last_attempt = arrays.nodes[child].weight
-    node.feature = arrays.subsets[i, f] if len(arrays.subsets) else f
-    node.threshold, node.left, node.right = threshold, left, right
+    node.left, node.right = left, right

@@ -5,6 +5,7 @@ import numpy as np
 from estimators._kernels.compile import BUILD, PART, njit
 from estimators._kernels.sorting import order_descending
 from estimators._typing import Array
+from estimators.trees._kernels.categories import push_children
 from estimators.trees._kernels.tree_arrays import NODE, NONE, OBSERVER, STAT, TreeArrays, drop_observers
 
 NODE_BYTES = NODE.itemsize
@@ -17,7 +18,8 @@ def observers_allowed(arrays: TreeArrays, t: int, max_bytes: float) -> float:
     """Return how many observers a tree may have besides its nodes and class weights."""
     tree = arrays.trees[t]
     rest = max_bytes - tree.n_nodes * NODE_BYTES - tree.n_stats * STAT_BYTES
-    return rest / (OBSERVER_BYTES + 8 * arrays.moments.shape[1] * arrays.moments.shape[2])
+    of_counts = 8 * arrays.categories.counts.shape[1] * arrays.categories.counts.shape[2]
+    return rest / (OBSERVER_BYTES + 8 * arrays.moments.shape[1] * arrays.moments.shape[2] + of_counts)
 
 
 @njit(**BUILD)
@@ -77,9 +79,7 @@ def _list_leaves(arrays: TreeArrays, t: int, leaves: Array) -> tuple[int, int]:
             n += 1
         else:
             n_elsewhere += _n_observers(arrays, i)
-            # the left child comes out first
-            stack[height], stack[height + 1] = arrays.nodes[i].right, arrays.nodes[i].left
-            height += 2
+            height = push_children(arrays, i, stack, height)
     return n, n_elsewhere
 
 

@@ -4,10 +4,11 @@ import math
 from typing import NamedTuple
 
 from estimators._kernels.compile import HOT, njit
-from estimators._typing import Array
+from estimators.trees._kernels.categories import count_value, has_categories
 from estimators.trees._kernels.gaussian import observe
 from estimators.trees._kernels.leaf_budget import deactivate, observers_allowed
-from estimators.trees._kernels.tree_arrays import NONE, TreeArrays, add_observer, add_stat
+from estimators.trees._kernels.tree_arrays import NONE, TreeArrays, add_observer, add_stat, feature_of
+from estimators.trees._kernels.voting import Scratch
 
 
 class Row(NamedTuple):
@@ -19,13 +20,22 @@ class Row(NamedTuple):
 
 
 @njit(**HOT)
-def learn_in_leaf(arrays: TreeArrays, t: int, i: int, x: Array, row: Row, max_bytes: float) -> bool:
+def learn_in_leaf(arrays: TreeArrays, t: int, i: int, scratch: Scratch, row: Row, max_bytes: float) -> bool:
     """Count and observe a row in its leaf; return whether the leaf observes, for which memory may be lacking."""
     o = observer_for(arrays, t, i, row, max_bytes)
     if o == NONE:
         return False
-    observe(arrays, o, x, row.weight)
+    observe(arrays, o, scratch.x, row.weight)
+    count_values(arrays, i, o, scratch, row.weight)
     return True
+
+
+@njit(**HOT)
+def count_values(arrays: TreeArrays, i: int, o: int, scratch: Scratch, weight: float) -> None:
+    """Count the nominal features of a row in an observer of a node."""
+    if has_categories(arrays):
+        for f in range(len(scratch.values)):
+            count_value(arrays, o, feature_of(arrays, i, f), scratch.values[f], weight)
 
 
 @njit(**HOT)

@@ -7,21 +7,21 @@ import numpy as np
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, PART, Direct, njit
 from estimators._typing import Array
+from estimators.trees._kernels.categories import MULTIWAY, has_categories, is_nominal, next_child
 from estimators.trees._kernels.gaussian import normalise, observe_moments
 from estimators.trees._kernels.hoeffding import (
-    Scratch,
     TreeChunk,
     describe_classes,
     hoeffding_bound,
-    new_buffer,
+    leaf_to_learn,
     split,
-    split_buffer,
     vote_on_row,
 )
 from estimators.trees._kernels.leaf_budget import deactivate, keep_promising, observers_allowed
-from estimators.trees._kernels.leaf_learning import Row, find_class, learn_in_leaf, set_weight
+from estimators.trees._kernels.leaf_learning import Row, count_values, find_class, learn_in_leaf, set_weight
 from estimators.trees._kernels.splitting import (
     ROUGHNESS_OF_GAIN,
+    best_test,
     best_threshold,
     entropy,
     entropy_of,
@@ -40,6 +40,7 @@ from estimators.trees._kernels.tree_arrays import (
     grow,
     has_room,
 )
+from estimators.trees._kernels.voting import Scratch, new_buffer, node_after, split_buffer
 
 # what becomes of a branch: it stays, and so does its test; nothing below it is looked at; it becomes a leaf; its
 # threshold moves; another feature replaces it, and new leaves its children
@@ -83,7 +84,7 @@ def _learn_from(
 ) -> int:
     """Go on from step `done`, tree by tree; return the step before which places ran out, or the number of steps."""
     n_rows, n_classes = len(chunk.codes), votes.shape[2]
-    scratch = split_buffer(buffer, n_classes)
+    scratch = split_buffer(arrays, buffer, n_classes)
     for t in range(done // n_rows, len(arrays.trees)):
         for r in range(done - t * n_rows if done > t * n_rows else 0, n_rows):
             leaf, row = vote_on_row(arrays, t, chunk, r, scratch, votes)
@@ -91,6 +92,7 @@ def _learn_from(
                 # every node on the way may meet a new class
                 if not has_room(arrays, n_classes, arrays.nodes[leaf].depth + 1):
                     return t * n_rows + r
+                leaf, row = leaf_to_learn(arrays, t, chunk.X, r, leaf, row)
                 _learn_row(arrays, t, leaf, scratch, row, params)
     return n_rows * len(arrays.trees)
 
@@ -102,14 +104,14 @@ def _learn_row(arrays: TreeArrays, t: int, leaf: int, scratch: Scratch, row: Row
     Below a branch whose threshold has just moved, River writes what becomes of the next node into the object that was
     replaced: it is lost, and so it is here. `kept` tells whether it is not.
     """
-    learn_in_leaf(arrays, t, leaf, scratch.x, row, params.max_bytes)
+    learn_in_leaf(arrays, t, leaf, scratch, row, params.max_bytes)
     i, kept = arrays.trees[t].root, True
     while arrays.nodes[i].feature != NONE:
         node = arrays.nodes[i]
         # as in River, the row goes where it went before the threshold moved
-        below = node.left if scratch.x[node.feature] <= node.threshold else node.right
+        below = node_after(arrays, i, scratch.values[node.feature])
         outcome = KEEP
-        if node.active and _learn_in_branch(arrays, t, i, scratch.x, row, params.max_bytes):
+        if node.active and _learn_in_branch(arrays, t, i, scratch, row, params.max_bytes):
             outcome = _revise(arrays, t, i, params, kept) if _is_due(arrays, i, params) else KEEP
         if outcome not in (KEEP, MOVE):
             return
@@ -123,7 +125,7 @@ def _is_due(arrays: TreeArrays, i: int, params: RevisionParams) -> bool:
 
 
 @njit(**HOT)
-def _learn_in_branch(arrays: TreeArrays, t: int, i: int, x: Array, row: Row, max_bytes: float) -> bool:
+def _learn_in_branch(arrays: TreeArrays, t: int, i: int, scratch: Scratch, row: Row, max_bytes: float) -> bool:
     """Count and observe a row in a branch; return whether it observes: without memory, it is not revised any more."""
     s, _ = find_class(arrays, i, row.code)
     if s == NONE:
@@ -136,7 +138,8 @@ def _learn_in_branch(arrays: TreeArrays, t: int, i: int, x: Array, row: Row, max
             arrays.nodes[i].active = 0
             return False
         stat.observer = add_observer(arrays, t, i, row.code)
-    observe_moments(arrays, stat.observer, x, row.weight)
+    observe_moments(arrays, stat.observer, scratch.x, row.weight)
+    count_values(arrays, i, stat.observer, scratch, row.weight)
     return True
 
 
@@ -146,9 +149,9 @@ def _revise(arrays: TreeArrays, t: int, i: int, params: RevisionParams, kept: bo
     verdict = _judge(arrays, i, params)
     outcome, node = verdict.outcome, arrays.nodes[i]
     if outcome == MOVE:
-        if not kept:
+        if not kept or not _move(arrays, i, verdict.threshold):
             return KEEP
-        node.threshold, node.last_attempt = verdict.threshold, node.weight
+        node.last_attempt = node.weight
     elif outcome in (CLOSE, REPLACE):
         if kept:
             _close(arrays, t, i)
@@ -178,11 +181,46 @@ def _judge(arrays: TreeArrays, i: int, params: RevisionParams) -> Verdict:
 
 
 @njit(**PART)
+def _move(arrays: TreeArrays, i: int, threshold: float) -> bool:
+    """Change the test of a branch, which keeps its children; return False if its children do not fit the new test.
+
+    As in River, children for all values are dealt out anew, in the order of the values.
+    """
+    node, links = arrays.nodes[i], arrays.categories.links
+    if not is_nominal(arrays, node.feature):
+        node.threshold = threshold
+        return True
+    if (node.threshold == MULTIWAY) != (threshold == MULTIWAY):
+        return False
+    if threshold != MULTIWAY:
+        node.threshold = threshold
+        return True
+    place, child = arrays.categories.places[node.feature], node.left
+    for k in range(arrays.categories.values.shape[1]):
+        value = arrays.categories.values[place, k].bin
+        if NONE not in (child, value) and _has_observed(arrays, i, place, value):
+            links[child].bin, child = value, links[child].next
+    return True
+
+
+@njit(**PART)
+def _has_observed(arrays: TreeArrays, i: int, place: int, value: int) -> bool:
+    """Return whether a node has observed a value of a nominal feature."""
+    o = arrays.nodes[i].observers
+    while o != NONE and arrays.categories.counts[o, place, value] == 0.0:
+        o = arrays.observers[o].next
+    return o != NONE
+
+
+@njit(**PART)
 def _close(arrays: TreeArrays, t: int, i: int) -> None:
     """Turn a branch into a leaf that keeps its class weights and observers."""
     node = arrays.nodes[i]
-    free_nodes(arrays, t, node.left)
-    free_nodes(arrays, t, node.right)
+    child = node.left
+    while child != NONE:
+        after = next_child(arrays, i, child)
+        free_nodes(arrays, t, child)
+        child = after
     node.feature = node.left = node.right = NONE
     node.threshold = node.last_attempt = node.majority_hits = node.bayes_hits = 0.0
     o = node.observers
@@ -244,12 +282,12 @@ def best_split(arrays: TreeArrays, i: int, current: int) -> tuple[int, float, fl
     excess = before - entropy(sides, 0)
     feature, threshold, best = NONE, 0.0, -np.inf
     if current != NONE:
-        best, threshold = best_threshold(arrays, first, current, before, sides, -np.inf)
+        best, threshold = best_test(arrays, i, first, current, before, sides, -np.inf)
         feature = current if best > -np.inf else NONE
     own = best
     for f in range(arrays.moments.shape[2]):
         if f != current:
-            merit, value = best_threshold(arrays, first, f, before, sides, best - excess)
+            merit, value = best_test(arrays, i, first, f, before, sides, best - excess)
             if merit > best or (merit == best and f > feature and merit > -np.inf):
                 feature, threshold, best = f, value, merit
     return feature, threshold, best, own
@@ -262,6 +300,8 @@ def is_settled(arrays: TreeArrays, i: int, bound: float) -> bool:
     False means only that there is no proof.
     """
     first = arrays.nodes[i].observers
+    if has_categories(arrays):
+        return False
     if first == NONE or arrays.observers[first].next == NONE:
         return first != NONE and _can_be_split(arrays, i)
     second = arrays.observers[first].next

@@ -28,7 +28,7 @@ from estimators.trees._kernels.sparse_moments import (
     with_zeros,
 )
 from estimators.trees._kernels.splitting import best_two_splits, is_futile
-from estimators.trees._kernels.tree_arrays import NONE, drop_observers, grow, has_room, new_trees
+from estimators.trees._kernels.tree_arrays import NONE, drop_observers, grow, has_room, new_trees, size_bytes
 from estimators.trees._kernels.voting import find_leaf, vote
 
 
@@ -59,7 +59,7 @@ def new_sparse_trees(n_trees: int, n_features: int) -> SparseTrees:
 
 def sparse_size_bytes(trees: SparseTrees) -> int:
     """Sum the sizes of the arrays."""
-    return sum(array.nbytes for array in (*trees.arrays, *trees[1:]))
+    return size_bytes(trees.arrays) + sum(array.nbytes for array in trees[1:])
 
 
 def learn_sparse(trees: SparseTrees, chunk: SparseChunk, params: TreeParams, votes: Array) -> SparseTrees:

@@ -212,7 +212,9 @@ def with_zeros(trees: SparseTrees, i: int) -> tuple[Array, TreeArrays]:
         for c in range(len(columns)):
             _write_with_zeros(trees, o, columns[c], moments, j, c)
         o = arrays.observers[o].next
-    seen = TreeArrays(arrays.nodes, arrays.stats, observers, moments, arrays.subsets, arrays.trees, arrays.free)
+    seen = TreeArrays(
+        arrays.nodes, arrays.stats, observers, moments, arrays.subsets, arrays.trees, arrays.free, arrays.categories
+    )
     return columns, seen
 
 

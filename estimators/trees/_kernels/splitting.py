@@ -6,8 +6,17 @@ import numpy as np
 
 from estimators._kernels.compile import BUILD, HOT, PART, njit
 from estimators._typing import Array
+from estimators.trees._kernels.categories import MULTIWAY, has_categories, is_nominal
 from estimators.trees._kernels.gaussian import rough_weight_below, scale_of, weight_below
-from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, MEAN, NONE, PRECISION, TreeArrays
+from estimators.trees._kernels.tree_arrays import (
+    HIGHEST,
+    LOWEST,
+    MEAN,
+    NONE,
+    PRECISION,
+    TreeArrays,
+    feature_of,
+)
 
 N_THRESHOLDS = 10
 MIN_BRANCH_SHARE = 0.01
@@ -29,7 +38,8 @@ ROUGHNESS_OF_GAIN = 1e-3
 def best_two_splits(arrays: TreeArrays, i: int) -> tuple[int, float, float, float]:
     """Find the best feature and threshold of a leaf, its merit, and the merit of the next best feature.
 
-    Ties go to the last feature and to the first threshold. Without any split, the merit is minus infinity.
+    Of a nominal feature the threshold is `MULTIWAY`, or a bin. Ties go to the last feature and to the first threshold.
+    Without any split, the merit is minus infinity.
     """
     before = entropy_of(arrays, i)
     first = arrays.nodes[i].observers
@@ -38,7 +48,7 @@ def best_two_splits(arrays: TreeArrays, i: int) -> tuple[int, float, float, floa
     excess = before - entropy(sides, 0)
     feature, threshold, best, second = NONE, 0.0, -np.inf, -np.inf
     for f in range(arrays.moments.shape[2]):
-        merit, value = best_threshold(arrays, first, f, before, sides, second - excess)
+        merit, value = best_test(arrays, i, first, f, before, sides, second - excess)
         if merit >= best and merit > -np.inf:
             feature, threshold, best, second = f, value, merit, best
         elif merit > second:
@@ -54,7 +64,7 @@ def is_futile(arrays: TreeArrays, i: int, bound: float) -> bool:
     """
     first = arrays.nodes[i].observers
     other = NONE if first == NONE else arrays.observers[first].next
-    if other == NONE or arrays.observers[other].next != NONE:
+    if has_categories(arrays) or other == NONE or arrays.observers[other].next != NONE:
         return False
     if _all_gain_less(arrays, first, other, bound):
         return True
@@ -186,6 +196,78 @@ def best_threshold(
     return best, threshold
 
 
+# ------------------------------------------------------------ nominal features
+@njit(**HOT)
+def best_test(
+    arrays: TreeArrays, i: int, first: int, f: int, before: float, sides: Array, minimum: float
+) -> tuple[float, float]:
+    """Return the merit and the threshold of the best split of a feature that a node observes at a place."""
+    feature = feature_of(arrays, i, f)
+    if is_nominal(arrays, feature):
+        return _best_of_values(arrays, first, arrays.categories.places[feature], before)
+    return best_threshold(arrays, first, f, before, sides, minimum)
+
+
+@njit(**BUILD)
+def _best_of_values(arrays: TreeArrays, first: int, place: int, before: float) -> tuple[float, float]:
+    """Compare a child for each value with one value against the rest; the order of sums is River's."""
+    observers = observers_by_class(arrays, first)
+    best, test = _merit_of_all_values(arrays, observers, place, before), MULTIWAY
+    sides = new_sides(arrays, first)
+    for k in range(arrays.categories.values.shape[1]):
+        value = arrays.categories.values[place, k].bin
+        if value == NONE:
+            break
+        o = first
+        for j in range(sides.shape[1]):
+            sides[0, j] = arrays.categories.counts[o, place, value]
+            sides[1, j] = arrays.observers[o].weight - sides[0, j]
+            o = arrays.observers[o].next
+        merit = _gain(before, sides, -np.inf)
+        if merit > best:
+            best, test = merit, 1.0 * value
+    return best, test
+
+
+@njit(**BUILD)
+def _merit_of_all_values(arrays: TreeArrays, observers: Array, place: int, before: float) -> float:
+    values, counts = arrays.categories.values, arrays.categories.counts
+    total = 0.0
+    for o in observers:
+        total += arrays.observers[o].weight
+    after, n_large = 0.0, 0
+    for k in range(values.shape[1]):
+        value = values[place, k].bin
+        if value == NONE:
+            break
+        negative, weight = 0.0, 0.0
+        for o in observers:
+            count = counts[o, place, value]
+            if count > 0.0:
+                negative -= count * math.log2(count)
+                weight += count
+        n_large += weight / total > MIN_BRANCH_SHARE
+        after += weight * ((negative + weight * math.log2(weight)) / weight) if weight > 0.0 else 0.0
+    return before - after / total if n_large > 1 else -np.inf
+
+
+@njit(**BUILD)
+def observers_by_class(arrays: TreeArrays, first: int) -> Array:
+    """List observers in the order of their classes."""
+    n, o = 0, first
+    while o != NONE:
+        n, o = n + 1, arrays.observers[o].next
+    ordered, o = np.empty(n, np.int64), first
+    for j in range(n):
+        k = j
+        while k > 0 and arrays.observers[ordered[k - 1]].code > arrays.observers[o].code:
+            ordered[k] = ordered[k - 1]
+            k -= 1
+        ordered[k], o = o, arrays.observers[o].next
+    return ordered
+
+
+# ---------------------------------------------------------------------- gains
 @njit(**HOT)
 def _is_hopeless(
     arrays: TreeArrays, first: int, f: int, value: float, scales: tuple[float, float], minimum: float

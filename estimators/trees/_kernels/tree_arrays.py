@@ -8,9 +8,18 @@ from estimators._kernels.compile import HOT, LOOP, PART, njit
 from estimators._kernels.extend import extend
 from estimators._kernels.randomness import draw_subset
 from estimators._typing import Array
+from estimators.trees._kernels.categories import (
+    ALL_NUMBERS,
+    NO_CATEGORIES,
+    NONE,
+    Categories,
+    clear_counts,
+    extended,
+    has_categories,
+    new_categories,
+    next_child,
+)
 
-NONE = -1
-NODES_PER_ROW = 2
 MEAN, SQUARES, PRECISION, LOWEST, HIGHEST = range(5)
 
 # a leaf is a node without a feature; `left` of a free place is the next free one
@@ -70,13 +79,21 @@ class TreeArrays(NamedTuple):
     subsets: Array  # (n_places, width): features that each leaf observes; (0, width): all features
     trees: Array  # a `TREE` each
     free: Array  # (1,): heads and lengths of the lists of free places
+    categories: Categories = NO_CATEGORIES
 
 
-def new_trees(n_trees: int, n_features: int, *, width: int | None = None, seeds: Array | None = None) -> TreeArrays:
+def new_trees(
+    n_trees: int,
+    n_features: int,
+    *,
+    width: int | None = None,
+    seeds: Array | None = None,
+    nominal: Array = ALL_NUMBERS,
+) -> TreeArrays:
     """Make untrained trees, each one empty leaf, with few free places.
 
     A leaf draws `width` features to observe; under None it observes all and draws nothing. `seeds`, (n_trees,), are
-    states of the random numbers.
+    states of the random numbers. The features in `nominal` are.
     """
     trees = np.zeros(n_trees, TREE)
     trees["n_features"] = n_features
@@ -94,9 +111,10 @@ def new_trees(n_trees: int, n_features: int, *, width: int | None = None, seeds:
         subsets=np.zeros((0, n_observed), dtype=np.int32),
         trees=trees,
         free=free,
+        categories=new_categories(n_features, nominal),
     )
     # places for the first split of a tree of two classes
-    n_nodes, n_stats = n_trees + NODES_PER_ROW, 4 * n_trees + 2 * 2 + 1
+    n_nodes, n_stats = n_trees + 2, 4 * n_trees + 2 * 2 + 1
     arrays = _extended(bare, n_nodes, n_stats, 4 * n_trees, random=width is not None)
     _add_roots(arrays)
     return arrays
@@ -127,7 +145,8 @@ def _draw_subsets(states: Array, n_features: int, subsets: Array) -> None:
 def grow(arrays: TreeArrays, n_classes: int, n_rows: int = 1) -> TreeArrays:
     """Double the arrays that are too short for `n_rows` rows, each of which may split a leaf and bring a new class."""
     free = arrays.free[0]
-    n_nodes, n_stats = n_rows * NODES_PER_ROW, n_rows * (2 * n_classes + 1)
+    n_children = max(2, arrays.categories.counts.shape[2])
+    n_nodes, n_stats = n_rows * n_children, n_rows * (n_children * n_classes + 1)
     return _extended(
         arrays,
         max(len(arrays.nodes), n_nodes) if free["n_nodes"] < n_nodes else 0,
@@ -139,7 +158,7 @@ def grow(arrays: TreeArrays, n_classes: int, n_rows: int = 1) -> TreeArrays:
 
 def size_bytes(arrays: TreeArrays) -> int:
     """Sum the sizes of the arrays."""
-    return sum(array.nbytes for array in arrays)
+    return sum(array.nbytes for array in (*arrays[:-1], *arrays.categories))
 
 
 def _extended(arrays: TreeArrays, n_nodes: int, n_stats: int, n_observers: int, *, random: bool) -> TreeArrays:
@@ -148,7 +167,8 @@ def _extended(arrays: TreeArrays, n_nodes: int, n_stats: int, n_observers: int, 
     stats = _extended_places(arrays.stats, n_stats, free, "stat", "next")
     observers = _extended_places(arrays.observers, n_observers, free, "observer", "next")
     moments, subsets = extend(arrays.moments, n_observers), extend(arrays.subsets, n_nodes if random else 0)
-    return TreeArrays(nodes, stats, observers, moments, subsets, arrays.trees, free)
+    categories = extended(arrays.categories, n_observers, n_nodes)
+    return TreeArrays(nodes, stats, observers, moments, subsets, arrays.trees, free, categories)
 
 
 def _extended_places(places: Array, n_more: int, free: Array, name: str, link: str) -> Array:
@@ -167,11 +187,17 @@ def _extended_places(places: Array, n_more: int, free: Array, name: str, link: s
 def has_room(arrays: TreeArrays, n_classes: int, n_rows: int = 1) -> bool:
     """Return whether any `n_rows` rows can be learnt without more places.
 
-    A row adds the statistics of its own class, and those of two new leaves.
+    A row adds the statistics of its own class, and those of the new leaves of a split.
     """
-    free = arrays.free[0]
-    has_stats = free.n_stats >= n_rows * (2 * n_classes + 1)
-    return has_stats and free.n_nodes >= n_rows * NODES_PER_ROW and free.n_observers >= n_rows
+    free, n_children = arrays.free[0], max(2, arrays.categories.counts.shape[2])
+    has_stats = free.n_stats >= n_rows * (n_children * n_classes + 1)
+    return has_stats and free.n_nodes >= n_rows * n_children and free.n_observers >= n_rows
+
+
+@njit(**HOT)
+def feature_of(arrays: TreeArrays, i: int, f: int) -> int:
+    """Return the feature that a leaf observes at a place."""
+    return arrays.subsets[i, f] if len(arrays.subsets) else f
 
 
 @njit(**PART)
@@ -232,6 +258,8 @@ def add_observer(arrays: TreeArrays, t: int, i: int, code: int) -> int:
         arrays.moments[o, MEAN, f] = arrays.moments[o, SQUARES, f] = arrays.moments[o, PRECISION, f] = 0.0
         arrays.moments[o, LOWEST, f] = np.inf
         arrays.moments[o, HIGHEST, f] = -np.inf
+    if has_categories(arrays):
+        clear_counts(arrays, o)
     node = arrays.nodes[i]
     if node.observers == NONE:
         node.observers = o
@@ -281,9 +309,10 @@ def free_nodes(arrays: TreeArrays, t: int, root: int) -> None:
         node = arrays.nodes[i]
         waiting = node.last_stat
         if node.feature != NONE:
-            arrays.nodes[node.left].last_stat = waiting
-            arrays.nodes[node.right].last_stat = node.left
-            waiting = node.right
+            child = node.left
+            while child != NONE:
+                arrays.nodes[child].last_stat, waiting = waiting, child
+                child = next_child(arrays, i, child)
         else:
             tree.n_inactive -= 1 - node.active
         drop_observers(arrays, t, i)

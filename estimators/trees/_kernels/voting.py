@@ -1,13 +1,42 @@
 """Votes of a leaf for a row: by majority or by naive Bayes, whichever has been right more often in that leaf."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from estimators._kernels.compile import HOT, njit
+from estimators._kernels.compile import BUILD, HOT, njit
 from estimators._typing import Array
+from estimators.trees._kernels.categories import child_of, has_categories, log_share, next_child, push_children
 from estimators.trees._kernels.gaussian import log_likelihood
-from estimators.trees._kernels.tree_arrays import NONE, TreeArrays
+from estimators.trees._kernels.tree_arrays import NONE, TreeArrays, feature_of
+
+
+class Scratch(NamedTuple):
+    """Working memory: the features of a row that its leaf observes, the scores of the classes, and the votes.
+
+    Nominal features are 0 in `x`, which Gaussian observers do not notice, and bins in `values`.
+    """
+
+    x: Array
+    values: Array
+    scores: Array
+    votes: Array
+
+
+def new_buffer(arrays: TreeArrays, n_classes: int) -> Array:
+    """Make the array that `split_buffer` divides: one array is passed faster than several."""
+    width = arrays.moments.shape[2]
+    return np.empty((2 * width if len(arrays.categories.places) else width) + 2 * n_classes)
+
+
+@njit(**HOT)
+def split_buffer(arrays: TreeArrays, buffer: Array, n_classes: int) -> Scratch:
+    """Divide a buffer into its parts; where all features are numbers, those that are not are the same."""
+    width, stop = arrays.moments.shape[2], len(buffer) - 2 * n_classes
+    return Scratch(
+        buffer[:width], buffer[stop - width : stop], buffer[stop : stop + n_classes], buffer[stop + n_classes :]
+    )
 
 
 @njit(**HOT)
@@ -18,24 +47,56 @@ def find_leaf(arrays: TreeArrays, t: int, X: Array, r: int) -> int:
     """
     i = arrays.trees[t].root
     while arrays.nodes[i].feature != NONE:
-        node = arrays.nodes[i]
-        i = node.left if X[r, node.feature] <= node.threshold else node.right
+        i = node_after(arrays, i, X[r, arrays.nodes[i].feature])
     return i
 
 
 @njit(**HOT)
-def gather(arrays: TreeArrays, i: int, X: Array, r: int, x: Array) -> None:
+def node_after(arrays: TreeArrays, i: int, value: float) -> int:
+    """Return the child to which a value leads; as in River, a value without a child goes to the heaviest one."""
+    child = child_of(arrays, i, value)
+    return child if child != NONE else heaviest_child(arrays, i)
+
+
+@njit(**BUILD)
+def heaviest_child(arrays: TreeArrays, i: int) -> int:
+    """Return the child with most weight in its leaves, or in itself if it observes; ties: the first."""
+    heaviest, most, child = NONE, -1.0, arrays.nodes[i].left
+    stack = np.empty(len(arrays.nodes), np.int64)
+    while child != NONE:
+        weight, height, stack[0] = 0.0, 1, child
+        while height:
+            height -= 1
+            at = stack[height]
+            if arrays.nodes[at].feature == NONE or arrays.nodes[at].observers != NONE:
+                weight += arrays.nodes[at].weight
+                continue
+            height = push_children(arrays, at, stack, height)
+        if weight > most:
+            heaviest, most = child, weight
+        child = next_child(arrays, i, child)
+    return heaviest
+
+
+@njit(**HOT)
+def gather(arrays: TreeArrays, i: int, X: Array, r: int, scratch: Scratch) -> None:
     """Copy the features of a row that a leaf observes: all of them, or its subset."""
+    x = scratch.x
     if len(arrays.subsets):
         for f in range(len(x)):
             x[f] = X[r, arrays.subsets[i, f]]
     else:
         for f in range(len(x)):
             x[f] = X[r, f]
+    if has_categories(arrays):
+        for f in range(len(x)):
+            scratch.values[f] = x[f]
+            if arrays.categories.places[feature_of(arrays, i, f)] != NONE:
+                x[f] = 0.0
 
 
 @njit(**HOT)
-def bayes_scores(arrays: TreeArrays, i: int, x: Array, scores: Array) -> int:
+def bayes_scores(arrays: TreeArrays, i: int, scratch: Scratch) -> int:
     """Write the scores of the classes, in the order in which they were first seen, and return the most probable class.
 
     The scores are joint log probabilities plus the log weight of the leaf, which changes neither their order nor their
@@ -46,13 +107,28 @@ def bayes_scores(arrays: TreeArrays, i: int, x: Array, scores: Array) -> int:
     while s != NONE:
         stat = arrays.stats[s]
         score = stat.log_weight if stat.weight > 0.0 else math.log(arrays.nodes[i].weight)
+        if has_categories(arrays):
+            score = _score_of_values(arrays, i, s, scratch.values)
         if stat.weight > 0.0 and stat.observer != NONE:
-            score += log_likelihood(arrays, stat.observer, x)
-        scores[k] = score
+            score += log_likelihood(arrays, stat.observer, scratch.x)
+        scratch.scores[k] = score
         if score > most:
             code, most = stat.code, score
         s, k = stat.next, k + 1
     return code
+
+
+@njit(**HOT)
+def _score_of_values(arrays: TreeArrays, i: int, s: int, values: Array) -> float:
+    """Score a class by its share and by those of the nominal features, as River does: classes often tie."""
+    stat = arrays.stats[s]
+    if stat.weight == 0.0:
+        return 0.0
+    score = math.log(stat.weight / arrays.nodes[i].weight)
+    if stat.observer != NONE:
+        for f in range(len(values)):
+            score += log_share(arrays, stat.observer, feature_of(arrays, i, f), values[f])
+    return score
 
 
 @njit(**HOT)

@@ -90,7 +90,7 @@ def assert_same_trees(trees, slow):
         comparing_sparse.assert_same_moments(trees, o, observer)
 
     comparing.assert_same_trees(trees.arrays, slow, same_observer)
-    n, arrays = len(trees.arrays.observers), (*trees.arrays, *trees[1:])
+    n, arrays = len(trees.arrays.observers), (*trees.arrays[:-1], *trees.arrays.categories, *trees[1:])
     assert {len(part) for part in trees[1:-1]} == {n}
     assert sparse_size_bytes(trees) == sum(array.size * array.itemsize for array in arrays)
 

@@ -1,0 +1,232 @@
+"""Nominal features of trees: what observers keep of them, and branches with a child for each value.
+
+Rows reach the compiled trees with bins, 0, 1, ..., in the place of codes: a value has the bin in which it was first
+seen. -1 is a value that was never seen.
+"""
+
+import math
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from estimators._kernels.compile import HOT, JIT, PART, njit
+from estimators._kernels.extend import extend
+from estimators._typing import Array
+
+if TYPE_CHECKING:
+    from estimators.trees._kernels.multilabel_arrays import MultilabelTree
+    from estimators.trees._kernels.regression_arrays import RegressionTree
+    from estimators.trees._kernels.tree_arrays import TreeArrays
+
+    AnyTree: TypeAlias = TreeArrays | MultilabelTree | RegressionTree
+
+NONE = -1
+# the "threshold" of a branch with a child for each value; that of a branch of one value against the rest is its bin
+MULTIWAY = -1.0
+# the values of a feature that come after so many others share the last bin
+MAX_BINS = 256
+FEW_BINS = 8
+
+VALUE = np.dtype([("code", "f8"), ("bin", "i4")], align=True)
+LINK = np.dtype([("next", "i4"), ("bin", "i4")])
+
+
+class Categories(NamedTuple):
+    """Nominal features of trees; if all features are numbers, every array is empty."""
+
+    places: Array  # int32, (n_features,): row of a nominal feature in `values`, `NONE` for numbers
+    values: Array  # (n_nominal, n_bins): a `VALUE` each, by code; free places, of infinite code and no bin, come last
+    counts: Array  # (n_observers, n_nominal, n_bins): weight of the rows with each value
+    links: Array  # a `LINK` for each node: the next child of the same branch, and the value that leads to the node
+
+
+ALL_NUMBERS = np.zeros(0, np.int32)
+NO_CATEGORIES = Categories(ALL_NUMBERS, np.zeros((0, 0), VALUE), np.zeros((0, 0, 0)), np.zeros(0, LINK))
+
+
+def new_categories(n_features: int, nominal: Array) -> Categories:
+    """Make what trees without observers and nodes keep of some nominal features."""
+    if not len(nominal):
+        return NO_CATEGORIES
+    places = np.full(n_features, NONE, np.int32)
+    places[nominal] = np.arange(len(nominal))
+    return Categories(
+        places, free_values(len(nominal), FEW_BINS), np.zeros((0, len(nominal), FEW_BINS)), np.zeros(0, LINK)
+    )
+
+
+def free_values(n_nominal: int, n_bins: int) -> Array:
+    """Make a table of values without any."""
+    return np.full((n_nominal, n_bins), np.array((np.inf, NONE), VALUE))
+
+
+def extended(categories: Categories, n_observers: int, n_nodes: int) -> Categories:
+    """Make room for more observers and nodes."""
+    if not len(categories.places):
+        return categories
+    counts, links = extend(categories.counts, n_observers), extend(categories.links, n_nodes)
+    return categories._replace(counts=counts, links=links)
+
+
+def with_values(categories: Categories, values: Array) -> Categories:
+    """Take a table of values that may be wider than the counts."""
+    counts, n_more = categories.counts, values.shape[1] - categories.counts.shape[2]
+    counts = np.pad(counts, ((0, 0), (0, 0), (0, n_more))) if n_more else counts
+    return categories._replace(values=values, counts=counts)
+
+
+# --------------------------------------------------------------------- values
+@njit(**JIT)
+def write_bins(X: Array, nominal: Array, values: Array, learning: bool, done: int) -> int:
+    """Replace the codes of nominal features by bins, from a cell of the rows on.
+
+    Return the first cell that is left since `values` has no room to learn its code, or the number of cells.
+    """
+    n_bins, n_nominal = values.shape[1], len(nominal)
+    for cell in range(done, len(X) * n_nominal):
+        r, p = cell // n_nominal, cell % n_nominal
+        f, row = nominal[p], values[p]
+        k = _find(row, X[r, f])
+        if row[k].code == X[r, f]:
+            X[r, f] = row[k].bin
+        elif row[n_bins - 1].bin == MAX_BINS - 1 or not learning:
+            X[r, f] = row[n_bins - 1].bin if row[n_bins - 1].bin == MAX_BINS - 1 else NONE
+        else:
+            n_used = _find(row, np.inf)
+            if n_used == n_bins - 1 and n_bins < MAX_BINS:
+                return cell
+            if n_used < n_bins - 1:
+                for j in range(n_used, k, -1):
+                    row[j].code, row[j].bin = row[j - 1].code, row[j - 1].bin
+                row[k].code = X[r, f]
+            else:
+                k = n_used
+            X[r, f] = row[k].bin = n_used
+    return len(X) * n_nominal
+
+
+@njit(**HOT)
+def _find(row: Array, code: float) -> int:
+    """Return the first place whose code is not less."""
+    low, high = 0, len(row) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if row[middle].code < code:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+# ------------------------------------------------------------------ observers
+@njit(**HOT)
+def has_categories(tree: "AnyTree") -> bool:
+    """Return whether any feature is nominal."""
+    return len(tree.categories.places) > 0
+
+
+@njit(**HOT)
+def is_nominal(tree: "AnyTree", feature: int) -> bool:
+    """Return whether a feature is nominal."""
+    return len(tree.categories.places) > 0 and tree.categories.places[feature] != NONE
+
+
+@njit(**PART)
+def clear_counts(tree: "AnyTree", o: int) -> None:
+    """Empty the counts of an observer."""
+    counts = tree.categories.counts
+    for p in range(counts.shape[1]):
+        for b in range(counts.shape[2]):
+            counts[o, p, b] = 0.0
+
+
+@njit(**HOT)
+def count_value(tree: "AnyTree", o: int, feature: int, value: float, weight: float) -> None:
+    """Count a value in an observer, if the feature is nominal."""
+    place = tree.categories.places[feature]
+    if place != NONE:
+        tree.categories.counts[o, place, int(value)] += weight
+
+
+@njit(**HOT)
+def log_share(tree: "AnyTree", o: int, feature: int, value: float) -> float:
+    """Return the logarithm of the share of a value in an observer: as in River, 0 if it has not seen the value.
+
+    Of numbers it is 0.
+    """
+    place = tree.categories.places[feature]
+    if place == NONE or value < 0.0:
+        return 0.0
+    count = tree.categories.counts[o, place, int(value)]
+    return math.log(count / tree.observers[o].weight) if count > 0.0 else 0.0
+
+
+# ------------------------------------------------------------------- branches
+@njit(**HOT)
+def child_of(tree: "AnyTree", i: int, value: float) -> int:
+    """Return the child of a branch to which a value leads, or `NONE` if the value has none."""
+    node = tree.nodes[i]
+    if not is_nominal(tree, node.feature):
+        return node.left if value <= node.threshold else node.right
+    if node.threshold != MULTIWAY:
+        return node.left if value == node.threshold else node.right
+    child = node.left
+    while child != NONE and tree.categories.links[child].bin != value:
+        child = next_child(tree, i, child)
+    return child
+
+
+@njit(**HOT)
+def next_child(tree: "AnyTree", i: int, child: int) -> int:
+    """Return the child of a branch after another one, or `NONE` after the last; the first is on the left."""
+    node = tree.nodes[i]
+    if child == node.right:
+        return NONE
+    return tree.categories.links[child].next if is_multiway(tree, i) else node.right
+
+
+@njit(**PART)
+def push_children(tree: "AnyTree", i: int, stack: Array, height: int) -> int:
+    """Put the children of a branch on a stack, from which the first comes out first; return its height."""
+    bottom, child = height, np.int64(tree.nodes[i].left)
+    while child != NONE:
+        stack[height], height, child = child, height + 1, np.int64(next_child(tree, i, child))
+    for k in range((height - bottom) // 2):
+        stack[bottom + k], stack[height - 1 - k] = stack[height - 1 - k], stack[bottom + k]
+    return height
+
+
+@njit(**HOT)
+def is_multiway(tree: "AnyTree", i: int) -> bool:
+    """Return whether a branch has a child for each value."""
+    return tree.nodes[i].threshold == MULTIWAY and is_nominal(tree, tree.nodes[i].feature)
+
+
+@njit(**PART)
+def add_child(tree: "AnyTree", i: int, child: int, value: int) -> None:
+    """Append a child for a value to a branch that has a child for each value, or that will have."""
+    node, links = tree.nodes[i], tree.categories.links
+    links[child].next, links[child].bin = NONE, value
+    if node.left == NONE:
+        node.left = child
+    else:
+        links[node.right].next = child
+    node.right = child
+
+
+@njit(**PART)
+def replace_child(tree: "AnyTree", i: int, child: int, by: int) -> None:
+    """Put a node in the place of a child of a branch."""
+    node, links = tree.nodes[i], tree.categories.links
+    if is_multiway(tree, i):
+        links[by].next, links[by].bin = links[child].next, links[child].bin
+        before = node.left
+        while before != child and links[before].next != child:
+            before = links[before].next
+        if before != child:
+            links[before].next = by
+    if node.left == child:
+        node.left = by
+    if node.right == child:
+        node.right = by
+

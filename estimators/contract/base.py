@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 
 from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, RowValues
+from estimators.contract.categories import Nominal, check_nominal
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.known_labels import KnownLabelScore
 from estimators.contract.locks import Locked, lock_of
@@ -40,6 +41,7 @@ _FACTS = (
     "feature_names_in_",
     "_diverged",
     "_learnt_names",
+    "_nominal",
 )
 
 
@@ -427,6 +429,7 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
     _target: Target
     _diverged: str | None = None
     _learnt_names: tuple[str, ...] = ()
+    _nominal: Nominal | None = None
 
     def _start(self) -> None:
         raise NotImplementedError
@@ -461,8 +464,13 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
         return list(self._learnt_names)
 
     def _check_rows(self, X: MatrixLike, *, first: bool) -> Features:
-        """Return X checked; the first call fixes the width."""
-        return check_features(self, X, first=first)
+        """Return X checked; the first call fixes the width, and which features are nominal."""
+        if first or self._nominal is not None:
+            X = check_nominal(self, X, first=first)
+        rows = check_features(self, X, first=first)
+        if self._nominal is not None:
+            self._nominal.require(rows, getattr(self, "feature_names_in_", range(rows.shape[1])))
+        return rows
 
     def _check_inside(self, X: Features) -> None:
         """Refuse rows that an inner classifier would refuse after learning others; the base has no inner classifier."""

@@ -26,6 +26,7 @@ def plain_row(estimator: Any, x: Any, y: MatrixLike) -> tuple[Array, Array] | No
         and y.shape == (target.width,)
         and not hasattr(estimator, "feature_names_in_")
         and ((len(x) <= FEW and isfinite(sum(x.tolist()))) or is_finite(x))
+        and (estimator._nominal is None or estimator._nominal.takes(x))
         and y.dtype.kind in "buif"
         and (BITS.issuperset(y.tolist()) if len(y) <= FEW else is_binary(y))
     ):

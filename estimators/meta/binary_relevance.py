@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.categories import placed
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.validation import Features
@@ -132,11 +133,12 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
         self.occurred_ = np.zeros(self.n_labels_, dtype=bool)
         self._models: TreeBank | list[Member]
         seed = None if self.random_state is None else check_random_state(self.random_state)
-        if has_bank(self.estimator):
-            self._models = self.estimator._new_bank(self.n_labels_, self.n_features_in_, 2, n_groups=n_jobs, rng=seed)
+        estimator = placed(self.estimator, self)
+        if has_bank(estimator):
+            self._models = estimator._new_bank(self.n_labels_, self.n_features_in_, 2, n_groups=n_jobs, rng=seed)
         else:
             widths = [self.n_features_in_] * self.n_labels_
-            self._models = make_members(self.estimator, self.n_labels_, widths, 2, seed)
+            self._models = make_members(estimator, self.n_labels_, widths, 2, seed)
 
     def _grow(self, n_before: int) -> None:
         self.occurred_ = np.append(self.occurred_, np.zeros(self.n_labels_ - n_before, dtype=bool))
@@ -146,7 +148,7 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
             self._models = self._models.grown(self.n_labels_ - n_before, seed)
             return
         widths = [self.n_features_in_] * self.n_labels_
-        members = make_members(self.estimator, self.n_labels_, widths, 2, seed)
+        members = make_members(placed(self.estimator, self), self.n_labels_, widths, 2, seed)
         self._models = [*self._models, *members[n_before:]]
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002

@@ -9,6 +9,7 @@ from sklearn.utils import Tags, check_random_state
 
 from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.categories import placed
 from estimators.contract.new_labels import OnNewLabels, growth_state
 from estimators.contract.validation import Features
 from estimators.meta._wrapped import (
@@ -168,7 +169,8 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         check_at_least(self.max_bytes, "max_bytes", 0)
         if not has_bank(self.estimator):
             return
-        first, last = (self.estimator._new_bank(1, self._width(k), 2).size_bytes for k in (0, self.n_labels_ - 1))
+        estimator = placed(self.estimator, self)
+        first, last = (estimator._new_bank(1, self._width(k), 2).size_bytes for k in (0, self.n_labels_ - 1))
         needed = n_chains * self.n_labels_ * (first + last) // 2
         if needed > self.max_bytes:
             raise ValueError(
@@ -183,7 +185,8 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
     def _make_links(self, first: int, source: np.random.RandomState) -> list[Member]:
         """Return untrained links of a chain, from one of them to the last."""
         widths = [self._width(k) for k in range(first, self.n_labels_)]
-        return make_members(self.estimator, len(widths), widths, 2, None if self.random_state is None else source)
+        estimator = placed(self.estimator, self)
+        return make_members(estimator, len(widths), widths, 2, None if self.random_state is None else source)
 
     def _run_all(self, X: Features, labels: Array | None, weight: Array | None) -> Prediction:
         predictions = in_threads(lambda c: self._run_chain(c, X, labels, weight), len(self._chains), self.n_jobs)

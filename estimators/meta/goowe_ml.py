@@ -12,6 +12,7 @@ from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, Estimator, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
 from estimators.contract.batching import blocks
+from estimators.contract.categories import placed
 from estimators.contract.failed_calls import DivergedError, check_not_diverged
 from estimators.contract.seeding import clone_with_seed
 from estimators.contract.validation import Features
@@ -224,7 +225,7 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
 
     def _newcomer(self, chunk: KeptRows) -> StreamClassifier:
         seed = None if self.random_state is None else RandomState([self._seed, self._n_trained])
-        one: StreamClassifier = clone_with_seed(self._model, seed)
+        one: StreamClassifier = clone_with_seed(placed(self._model, self), seed)
         try:
             return learn(one.begin(chunk.X[:1], np.zeros((1, self._width), dtype=int), self._width), chunk)
         except DivergedError as error:

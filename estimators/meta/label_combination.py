@@ -10,6 +10,7 @@ from sklearn.utils import Tags, check_random_state
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, Estimator, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.categories import placed
 from estimators.contract.locks import lock_of
 from estimators.contract.targets import has_unknown
 from estimators.contract.validation import Features
@@ -119,7 +120,9 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
         require_choice(self.decisions, "decisions", ("best-set", "published"))
         seed = None if self.random_state is None else check_random_state(self.random_state)
         self._sets = PrunedSets(self.n_labels_, self.pruning, self.buffer_size, self.max_combinations)
-        [self._model] = make_members(self.estimator, 1, [self.n_features_in_], self.max_combinations, seed)
+        [self._model] = make_members(
+            placed(self.estimator, self), 1, [self.n_features_in_], self.max_combinations, seed
+        )
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002
         return ["_sets", "_model"] if fails_late(self.estimator) else []

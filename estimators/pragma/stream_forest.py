@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.categories import placed
 from estimators.contract.locks import lock_of
 from estimators.contract.targets import ClassTarget
 from estimators.contract.validation import Features
@@ -194,7 +195,7 @@ class PragmaStreamForestClassifier(StreamClassifier):
     def _new_forest(self, n_targets: int, n_classes: int, rng: np.random.RandomState) -> ForestBank | MultilabelForest:
         if not isinstance(self.forest, AdaptiveRandomForestClassifier | None):
             raise TypeError(f"forest must be an AdaptiveRandomForestClassifier or None. Got {self.forest!r} instead.")
-        forest = AdaptiveRandomForestClassifier() if self.forest is None else clone(self.forest)
+        forest = AdaptiveRandomForestClassifier() if self.forest is None else clone(placed(self.forest, self))
         seed = rng if forest.random_state is None else forest.random_state
         return forest.build_forest(n_targets, n_classes, self.n_features_in_, seed, of_labels=self._target.multilabel)
 

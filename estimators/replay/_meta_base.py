@@ -10,6 +10,7 @@ from sklearn.utils import Tags, get_tags
 
 from estimators._typing import Array
 from estimators.contract.base import StreamClassifier, check_precision, fails_late
+from estimators.contract.categories import placed
 from estimators.contract.new_labels import OnNewLabels, grown
 from estimators.contract.seeding import clone_with_seed
 from estimators.contract.validation import Features
@@ -81,5 +82,5 @@ def begin_inner(outer: "OuterClassifier", random_state: RandomState | None) -> S
     X, labels = np.zeros((1, outer.n_features_in_)), np.zeros((1, outer.n_labels_), dtype=int)
     multilabel = outer._target.multilabel
     classes = outer.n_labels_ if multilabel else np.arange(len(outer.classes_))
-    inner: StreamClassifier = clone_with_seed(model, random_state)
+    inner: StreamClassifier = clone_with_seed(placed(model, outer), random_state)
     return inner.begin(X, labels if multilabel else labels[:, 0], classes)

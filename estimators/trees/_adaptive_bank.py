@@ -7,8 +7,10 @@ import numpy as np
 from numpy.random import RandomState
 
 from estimators._typing import Array
+from estimators.trees._bins import Bins
 from estimators.trees._kernels.adaptive import AdaptiveParams, learn, predict
 from estimators.trees._kernels.adaptive_arrays import AdaptiveTrees, adaptive_bytes, new_adaptive_trees
+from estimators.trees._kernels.categories import ALL_NUMBERS
 from estimators.trees._kernels.tree_arrays import TreeArrays
 from estimators.trees._tree_bank import TreeBank, TreeKind
 
@@ -22,7 +24,7 @@ class AdaptiveTreeBank(TreeBank):
 
     kind = TreeKind(learn, predict, adaptive_bytes)
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what all banks take, and the seeds
         self,
         n_trees: int,
         n_features: int,
@@ -30,12 +32,13 @@ class AdaptiveTreeBank(TreeBank):
         params: AdaptiveParams,
         *,
         n_groups: int = 1,
+        nominal: Array = ALL_NUMBERS,
         seed: int | None,
         rng: RandomState | None = None,
     ) -> None:
         self.seed = seed
         self.seeds = self._draw_seeds(n_trees, rng)
-        super().__init__(n_trees, n_features, n_classes, params, n_groups=n_groups)
+        super().__init__(n_trees, n_features, n_classes, params, n_groups=n_groups, nominal=nominal)
 
     def grown(self, n_new: int, rng: RandomState | None = None) -> Self:
         """Return a bank with more trees, in a group of their own; the trees that there were are shared."""
@@ -54,7 +57,10 @@ class AdaptiveTreeBank(TreeBank):
         return np.concatenate([trees.histories[name] for trees in self.tree_arrays])
 
     def _new_trees(self, trees: slice) -> AdaptiveTrees:
-        return new_adaptive_trees(trees.stop - trees.start, self.n_features, self.seeds[trees])
+        return new_adaptive_trees(trees.stop - trees.start, self.n_features, self.seeds[trees], self.nominal)
+
+    def _with_bins(self, trees: AdaptiveTrees, bins: Bins) -> AdaptiveTrees:
+        return trees._replace(arrays=super()._with_bins(trees.arrays, bins))
 
     def _draw_seeds(self, n_trees: int, rng: RandomState | None) -> list[int]:
         if self.seed is None:

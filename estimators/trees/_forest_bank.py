@@ -12,8 +12,10 @@ import numpy as np
 from estimators._typing import Array
 from estimators.contract.batching import dense
 from estimators.contract.validation import Features
+from estimators.trees._bins import Bins, make_bins
 from estimators.trees._importances import importances_in
-from estimators.trees._kernels.forest import ForestChunk, ForestParams, forest_bytes, learn, new_forest, predict
+from estimators.trees._kernels.categories import ALL_NUMBERS
+from estimators.trees._kernels.forest import Forest, ForestChunk, ForestParams, forest_bytes, learn, new_forest, predict
 from estimators.trees._tree_bank import NO_WEIGHTS, split_evenly
 
 # a block of rows stays in the cache of the processor while all members learn it
@@ -34,8 +36,10 @@ class ForestBank:
     """A forest for each target, over the same features; results do not depend on the grouping of the members.
 
     `shape` is (n_targets, n_members, n_features, n_classes). A leaf draws `width` features; under None it observes all.
-    `n_groups` is the largest number of threads.
+    `n_groups` is the largest number of threads, `nominal` the positions of nominal features.
     """
+
+    bins: Bins | None = None  # in banks of older pickles, too
 
     def __init__(
         self,
@@ -45,7 +49,9 @@ class ForestBank:
         rng: np.random.RandomState,
         *,
         n_groups: int = 1,
+        nominal: Array = ALL_NUMBERS,
     ) -> None:
+        self.nominal, self.bins = nominal, make_bins(nominal)
         self.n_targets, self.n_models, self.n_features, self.n_classes = shape
         self.width, self.params, self.n_threads = width, params, n_groups
         n_members = self.n_targets * self.n_models
@@ -71,6 +77,9 @@ class ForestBank:
         """
         weights = NO_WEIGHTS if weight is None else weight
         codes = np.ascontiguousarray(codes, dtype=np.int64)
+        if self.bins is not None:
+            X = self.bins.of(X, learning=True)
+            self.forests = [self._with_bins(forest, self.bins) for forest in self.forests]
 
         def learn_group(g: int, rows: slice, block: Array, votes: Array) -> None:
             chunk = ForestChunk(block, codes[rows], weights[rows])
@@ -80,6 +89,7 @@ class ForestBank:
 
     def predict(self, X: Features) -> Array:
         """Return the votes (n_rows, n_targets, n_classes) for each row."""
+        X = X if self.bins is None else self.bins.of(X, learning=False)
         return self._run(X, lambda g, _, block, votes: predict(self.forests[g], block, votes))
 
     @property
@@ -117,7 +127,10 @@ class ForestBank:
     def _make_forests(self, groups: Sequence[slice], rng: np.random.RandomState) -> list[Any]:
         targets = np.repeat(np.arange(self.n_targets), self.n_models)
         seeds = np.frombuffer(rng.bytes(24 * len(targets)), np.uint64).reshape(-1, 3)
-        return [new_forest(targets[group], self.n_features, self.width, seeds[group]) for group in groups]
+        return [new_forest(targets[group], self.n_features, self.width, seeds[group], self.nominal) for group in groups]
+
+    def _with_bins(self, forest: Forest, bins: Bins) -> Forest:
+        return forest._replace(arrays=forest.arrays._replace(categories=bins.known_to(forest.arrays.categories)))
 
     def _sum(self, votes: Array) -> Array:
         """Sum the votes of the members of each target in order, so that the grouping does not change the bits."""

@@ -15,6 +15,8 @@ from estimators._typing import Array
 from estimators.contract.batching import blocks, dense
 from estimators.contract.parameters import NUMBERS
 from estimators.contract.validation import Features
+from estimators.trees._bins import Bins, make_bins
+from estimators.trees._kernels.categories import ALL_NUMBERS
 from estimators.trees._kernels.hoeffding import SKIP, TreeChunk, TreeParams, learn, predict
 from estimators.trees._kernels.tree_arrays import TreeArrays, new_trees, size_bytes
 
@@ -44,15 +46,26 @@ class TreeKind(NamedTuple):
 class TreeBank:
     """Hoeffding trees over the same features, in groups for threads; results do not depend on the grouping.
 
-    Every tree has the same classes. The number of groups is the largest number of threads. A bank of another kind of
-    tree replaces `kind` and `_new_trees`.
+    Every tree has the same classes. The number of groups is the largest number of threads. `nominal` holds positions of
+    features. A bank of another kind of tree replaces `kind`, `_new_trees`, and `_with_bins` where its trees are more
+    than `TreeArrays`.
     """
 
     kind: TreeKind = TreeKind(learn, predict, size_bytes)
+    bins: Bins | None = None  # in banks of older pickles, too
 
-    def __init__(self, n_trees: int, n_features: int, n_classes: int, params: Any, *, n_groups: int = 1) -> None:
+    def __init__(
+        self,
+        n_trees: int,
+        n_features: int,
+        n_classes: int,
+        params: Any,
+        *,
+        n_groups: int = 1,
+        nominal: Array = ALL_NUMBERS,
+    ) -> None:
         self.n_features, self.n_classes = n_features, n_classes
-        self.params = params
+        self.params, self.nominal, self.bins = params, nominal, make_bins(nominal)
         self.n_threads = n_groups
         self.groups = split_evenly(n_trees, n_groups)
         self.tree_arrays: list[Any] = [self._new_trees(group) for group in self.groups]
@@ -84,6 +97,7 @@ class TreeBank:
     def predict(self, X: Features) -> Array:
         """Return the votes (n_rows, n_trees, n_classes) for each row."""
         votes = np.empty((X.shape[0], self.n_trees, self.n_classes))
+        X = X if self.bins is None else self.bins.of(X, learning=False)
         if X.shape[0] == 1 and len(self.groups) == 1:
             self.kind.predict(self.tree_arrays[0], self.kind.as_rows(X), votes, 0)
             return votes
@@ -112,11 +126,19 @@ class TreeBank:
 
     def _new_trees(self, trees: slice) -> Any:
         """Return the arrays of new trees, which are those places of the bank."""
-        return new_trees(trees.stop - trees.start, self.n_features)
+        return new_trees(trees.stop - trees.start, self.n_features, nominal=self.nominal)
+
+    def _with_bins(self, trees: Any, bins: Bins) -> Any:
+        """Return trees with room for all values of nominal features."""
+        return trees._replace(categories=bins.known_to(trees.categories))
 
     def _run(self, X: Features, codes: Array, weight: Array | None, X_predict: Features | None, votes: Array) -> None:
         weights = NO_WEIGHTS if weight is None else weight
         codes = np.ascontiguousarray(codes, dtype=INTEGERS)
+        if self.bins is not None:
+            X = self.bins.of(X, learning=True)
+            X_predict = None if X_predict is None else self.bins.of(X_predict, learning=False)
+            self.tree_arrays = [self._with_bins(trees, self.bins) for trees in self.tree_arrays]
         if len(codes) == 1 and len(self.groups) == 1:
             # a call with one row should cost little more than the row
             to_predict = self.kind.no_rows if X_predict is None else self.kind.as_rows(X_predict)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.categories import CategoricalFeatures, nominal_places
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels, grows
 from estimators.contract.validation import Features
@@ -61,6 +62,11 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
     on_new_labels : {'error', 'grow'}, default='error'
         What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
         Each new label gets a forest, and `max_bytes` is divided again; forests of all labels ('native') cannot grow.
+    categorical_features : list of int or str, mask, mapping or 'from_dtype', optional
+        Features that hold categories, as codes 0, 1, ...: their positions, their names in a data frame, a value for
+        each feature, or a mapping of positions or names to numbers of values, which codes must then be below.
+        'from_dtype': the categories of a data frame. Words of a data frame get their codes here. None: all features
+        are numbers.
 
     Attributes
     ----------
@@ -135,6 +141,7 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         n_jobs: int | None = None,
         random_state: RandomStateLike = None,
         on_new_labels: OnNewLabels = "error",
+        categorical_features: CategoricalFeatures = None,
     ) -> None:
         self.n_models = n_models
         self.max_features = max_features
@@ -151,6 +158,7 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.on_new_labels = on_new_labels
+        self.categorical_features = categorical_features
 
     @property
     def uses_task(self) -> bool:
@@ -200,11 +208,13 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
             raise ValueError(f"multilabel must be 'binary' or 'native'. Got {self.multilabel!r} instead.")
         n_models, width = require_integer(self.n_models, "n_models", 1), _width(self.max_features, n_features)
         rng, n_jobs = check_random_state(random_state), joblib.effective_n_jobs(self.n_jobs)
+        nominal = nominal_places(self, n_features)
         if of_labels and self.multilabel == "native":
             params = self._params(2 * n_models)
             return MultilabelForest((n_targets, n_models, n_features), width, params, rng, n_threads=n_jobs)
         params = self._params(2 * n_targets * n_models)
-        return ForestBank((n_targets, n_models, n_features, n_classes), width, params, rng, n_groups=n_jobs)
+        shape = (n_targets, n_models, n_features, n_classes)
+        return ForestBank(shape, width, params, rng, n_groups=n_jobs, nominal=nominal)
 
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:

@@ -6,6 +6,7 @@ from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
 from estimators._typing import Array, RandomStateLike
+from estimators.contract.categories import CategoricalFeatures, nominal_places
 from estimators.contract.locks import lock_of
 from estimators.contract.parameters import NUMBERS
 from estimators.trees._adaptive_bank import AdaptiveTreeBank
@@ -40,6 +41,11 @@ class HoeffdingAdaptiveTreeClassifier(TreeClassifier):
     random_state : int, RandomState instance or None, default=None
         Seed of the numbers that are drawn. With an integer, each tree draws what River's tree draws with that ``seed``,
         every label the same; inside `BinaryRelevance` with a ``random_state`` of its own, each label has another seed.
+    categorical_features : list of int or str, mask, mapping or 'from_dtype', optional
+        Features that hold categories, as codes 0, 1, ...: their positions, their names in a data frame, a value for
+        each feature, or a mapping of positions or names to numbers of values, which codes must then be below.
+        'from_dtype': the categories of a data frame. Words of a data frame get their codes here. None: all features
+        are numbers.
 
     Attributes
     ----------
@@ -102,6 +108,7 @@ class HoeffdingAdaptiveTreeClassifier(TreeClassifier):
         max_depth: int | None = None,
         max_bytes: int = 100 * 2**20,
         random_state: RandomStateLike = None,
+        categorical_features: CategoricalFeatures = None,
     ) -> None:
         self.grace_period = grace_period
         self.delta = delta
@@ -113,6 +120,7 @@ class HoeffdingAdaptiveTreeClassifier(TreeClassifier):
         self.max_depth = max_depth
         self.max_bytes = max_bytes
         self.random_state = random_state
+        self.categorical_features = categorical_features
 
     @property
     def n_alternate_(self) -> Array:
@@ -143,8 +151,10 @@ class HoeffdingAdaptiveTreeClassifier(TreeClassifier):
             log_significance=math.log(2.0 / self.switch_significance),
             drift_delta=float(self.drift_delta),
         )
-        seed = _seed(self.random_state) if self.bootstrap_sampling else None
-        return AdaptiveTreeBank(n_trees, n_features, n_classes, params, n_groups=n_groups, seed=seed, rng=rng)
+        seed, nominal = _seed(self.random_state) if self.bootstrap_sampling else None, nominal_places(self, n_features)
+        return AdaptiveTreeBank(
+            n_trees, n_features, n_classes, params, n_groups=n_groups, nominal=nominal, seed=seed, rng=rng
+        )
 
     # ------------------------------------------------------------------ parts
     def _history(self, name: str) -> Array:

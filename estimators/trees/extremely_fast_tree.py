@@ -2,6 +2,7 @@
 
 from numpy.random import RandomState
 
+from estimators.contract.categories import CategoricalFeatures, nominal_places
 from estimators.trees._kernels import revising
 from estimators.trees._kernels.revising import RevisionParams
 from estimators.trees._tree_bank import TreeBank, check_at_least, check_share, check_tree_params
@@ -35,6 +36,11 @@ class ExtremelyFastDecisionTreeClassifier(TreeClassifier):
         then on, until its split changes again.
     max_share_to_split : float, default=0.99
         Share of the heaviest class above which a leaf is not split, and stops observing.
+    categorical_features : list of int or str, mask, mapping or 'from_dtype', optional
+        Features that hold categories, as codes 0, 1, ...: their positions, their names in a data frame, a value for
+        each feature, or a mapping of positions or names to numbers of values, which codes must then be below.
+        'from_dtype': the categories of a data frame. Words of a data frame get their codes here. None: all features
+        are numbers.
 
     Attributes
     ----------
@@ -85,7 +91,7 @@ class ExtremelyFastDecisionTreeClassifier(TreeClassifier):
     array(['left', 'right'], dtype='<U5')
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,
         *,
         grace_period: int = 200,
@@ -95,6 +101,7 @@ class ExtremelyFastDecisionTreeClassifier(TreeClassifier):
         max_bytes: int = 100 * 2**20,
         min_samples_reevaluate: int = 20,
         max_share_to_split: float = 0.99,
+        categorical_features: CategoricalFeatures = None,
     ) -> None:
         self.grace_period = grace_period
         self.delta = delta
@@ -103,6 +110,7 @@ class ExtremelyFastDecisionTreeClassifier(TreeClassifier):
         self.max_bytes = max_bytes
         self.min_samples_reevaluate = min_samples_reevaluate
         self.max_share_to_split = max_share_to_split
+        self.categorical_features = categorical_features
 
     def _new_bank(
         self,
@@ -121,7 +129,8 @@ class ExtremelyFastDecisionTreeClassifier(TreeClassifier):
             min_samples_reevaluate=float(self.min_samples_reevaluate),
             max_share_to_split=float(self.max_share_to_split),
         )
-        return RevisingTreeBank(n_trees, n_features, n_classes, params, n_groups=n_groups)
+        nominal = nominal_places(self, n_features)
+        return RevisingTreeBank(n_trees, n_features, n_classes, params, n_groups=n_groups, nominal=nominal)
 
 
 class RevisingTreeBank(TreeBank):

@@ -4,6 +4,7 @@ from typing import Literal
 
 from numpy.random import RandomState
 
+from estimators.contract.categories import CategoricalFeatures, nominal_places
 from estimators.trees._sparse_bank import SparseTreeBank
 from estimators.trees._tree_bank import TreeBank, check_tree_params
 from estimators.trees._tree_classifier import TreeClassifier
@@ -36,6 +37,11 @@ class HoeffdingTreeClassifier(TreeClassifier):
         How a leaf learns the features that are 0 in a row, dense or CSR. 'one-by-one': like other values, so that a row
         costs all features. 'together': when the moments of a feature are needed, so that a row costs its values that
         are not 0, which pays for wide tables with few of them.
+    categorical_features : list of int or str, mask, mapping or 'from_dtype', optional
+        Features that hold categories, as codes 0, 1, ...: their positions, their names in a data frame, a value for
+        each feature, or a mapping of positions or names to numbers of values, which codes must then be below.
+        'from_dtype': the categories of a data frame. Words of a data frame get their codes here. None: all features
+        are numbers.
 
     Attributes
     ----------
@@ -90,6 +96,7 @@ class HoeffdingTreeClassifier(TreeClassifier):
         max_depth: int | None = None,
         max_bytes: int = 100 * 2**20,
         zeros: Literal["one-by-one", "together"] = "one-by-one",
+        categorical_features: CategoricalFeatures = None,
     ) -> None:
         self.grace_period = grace_period
         self.delta = delta
@@ -97,6 +104,7 @@ class HoeffdingTreeClassifier(TreeClassifier):
         self.max_depth = max_depth
         self.max_bytes = max_bytes
         self.zeros = zeros
+        self.categorical_features = categorical_features
 
     def _new_bank(
         self,
@@ -108,4 +116,8 @@ class HoeffdingTreeClassifier(TreeClassifier):
         rng: RandomState | None = None,  # noqa: ARG002
     ) -> TreeBank:
         require_choice(self.zeros, "zeros", tuple(BANKS))
-        return BANKS[self.zeros](n_trees, n_features, n_classes, check_tree_params(self), n_groups=n_groups)
+        nominal = nominal_places(self, n_features)
+        if self.zeros == "together" and len(nominal):
+            raise ValueError("zeros must be 'one-by-one' with categorical_features. Got 'together' instead.")
+        bank = BANKS[self.zeros]
+        return bank(n_trees, n_features, n_classes, check_tree_params(self), n_groups=n_groups, nominal=nominal)

@@ -229,4 +229,3 @@ def replace_child(tree: "AnyTree", i: int, child: int, by: int) -> None:
         node.left = by
     if node.right == child:
         node.right = by
-

@@ -6,8 +6,10 @@ from sklearn.utils.validation import check_is_fitted
 from estimators._typing import Array
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.batching import blocks, dense
+from estimators.contract.categories import CategoricalFeatures, nominal_places
 from estimators.contract.locks import lock_of
 from estimators.contract.validation import Features
+from estimators.trees._bins import Bins, make_bins
 from estimators.trees._graphviz import dot_of_labels
 from estimators.trees._importances import decreases, importances
 from estimators.trees._kernels import multilabel_learning
@@ -39,6 +41,11 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
     targeted : bool, default=False
         Whether the learner uses the task: labels outside ``label_mask`` learn nothing from the row. Otherwise they
         learn zeros.
+    categorical_features : list of int or str, mask, mapping or 'from_dtype', optional
+        Features that hold categories, as codes 0, 1, ...: their positions, their names in a data frame, a value for
+        each feature, or a mapping of positions or names to numbers of values, which codes must then be below.
+        'from_dtype': the categories of a data frame. Words of a data frame get their codes here. None: all features
+        are numbers.
 
     Attributes
     ----------
@@ -96,6 +103,7 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
         max_depth: int | None = None,
         max_bytes: int = 100 * 2**20,
         targeted: bool = False,
+        categorical_features: CategoricalFeatures = None,
     ) -> None:
         self.grace_period = grace_period
         self.delta = delta
@@ -103,6 +111,7 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
         self.max_depth = max_depth
         self.max_bytes = max_bytes
         self.targeted = targeted
+        self.categorical_features = categorical_features
 
     @property
     def uses_task(self) -> bool:
@@ -130,13 +139,16 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
             labels = getattr(self._target, "names", None) or [f"y{j}" for j in range(self.n_labels_)]
             return dot_of_labels(self.tree_, list(features), labels)
 
+    _bins: Bins | None = None  # in older pickles, too
+
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:
         return size_bytes(self.tree_)
 
     def _start(self) -> None:
         check_tree_params(self)
-        self.tree_ = new_tree(self.n_features_in_, self.n_labels_)
+        nominal = nominal_places(self, self.n_features_in_)
+        self.tree_, self._bins = new_tree(self.n_features_in_, self.n_labels_, nominal), make_bins(nominal)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         self._run(X, Y, mask, weight, np.empty((0, self.n_labels_, 2)))
@@ -148,6 +160,7 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         votes = np.empty((X.shape[0], self.n_labels_, 2))
+        X = X if self._bins is None else self._bins.of(X, learning=False)
         for rows in blocks(X):
             multilabel_learning.predict(self.tree_, dense(X[rows]), votes[rows])
         return decide(votes)
@@ -156,6 +169,9 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
     def _run(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, votes: Array) -> None:
         codes, params = codes_of(Y, mask), check_tree_params(self)
         weights = NO_WEIGHTS if weight is None else weight
+        if self._bins is not None:
+            X = self._bins.of(X, learning=True)
+            self.tree_ = self.tree_._replace(categories=self._bins.known_to(self.tree_.categories))
         for rows in blocks(X):
             chunk = multilabel_learning.MultilabelChunk(dense(X[rows]), codes[rows], weights[rows])
             self.tree_ = multilabel_learning.learn(self.tree_, chunk, params, votes[rows])

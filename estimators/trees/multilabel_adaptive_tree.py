@@ -65,6 +65,11 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
         others are replaced or pruned.
     random_state : int, RandomState instance or None, default=None
         Seed of the weights of rows, and of the bags.
+    categorical_features : list of int or str, mask, mapping or 'from_dtype', optional
+        Features that hold categories, as codes 0, 1, ...: their positions, their names in a data frame, a value for
+        each feature, or a mapping of positions or names to numbers of values, which codes must then be below.
+        'from_dtype': the categories of a data frame. Words of a data frame get their codes here. None: all features
+        are numbers.
 
     Attributes
     ----------

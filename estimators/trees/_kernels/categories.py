@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from estimators._kernels.compile import HOT, JIT, PART, njit
+from estimators._kernels.compile import BUILD, HOT, JIT, PART, njit
 from estimators._kernels.extend import extend
 from estimators._typing import Array
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 NONE = -1
 # the "threshold" of a branch with a child for each value; that of a branch of one value against the rest is its bin
 MULTIWAY = -1.0
+# instead of the weight of a branch
+UNWEIGHED = -1.0
 # the values of a feature that come after so many others share the last bin
 MAX_BINS = 256
 FEW_BINS = 8
@@ -194,6 +196,26 @@ def push_children(tree: "AnyTree", i: int, stack: Array, height: int) -> int:
     for k in range((height - bottom) // 2):
         stack[bottom + k], stack[height - 1 - k] = stack[height - 1 - k], stack[bottom + k]
     return height
+
+
+@njit(**BUILD)
+def heaviest_of(tree: "AnyTree", i: int, weights: Array) -> int:
+    """Return the first of the heaviest children of a branch; `UNWEIGHED` nodes have the weight of their children."""
+    heaviest, most, child = NONE, UNWEIGHED, np.int64(tree.nodes[i].left)
+    stack = np.empty(len(weights), np.int64)
+    while child != NONE:
+        total, height, stack[0] = 0.0, 1, child
+        while height:
+            height -= 1
+            at = stack[height]
+            if weights[at] == UNWEIGHED:
+                height = push_children(tree, at, stack, height)
+            else:
+                total += weights[at]
+        if total > most:
+            heaviest, most = child, total
+        child = np.int64(next_child(tree, i, child))
+    return heaviest
 
 
 @njit(**HOT)

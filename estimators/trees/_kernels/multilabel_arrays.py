@@ -8,6 +8,15 @@ from estimators._kernels.compile import BUILD, HOT, PART, njit
 from estimators._kernels.extend import extend
 from estimators._kernels.sorting import order_descending
 from estimators._typing import Array
+from estimators.trees._kernels.categories import (
+    ALL_NUMBERS,
+    NO_CATEGORIES,
+    Categories,
+    clear_counts,
+    extended,
+    has_categories,
+    new_categories,
+)
 from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, NONE, OBSERVER
 
 # a leaf is a node without a feature; `slot` is the place of its observers, if it has any
@@ -45,9 +54,10 @@ class MultilabelTree(NamedTuple):
     moments: Array  # (n_slots * n_labels * 2, 5, n_features): of each observer, as in `TreeArrays`
     links: Array  # (n_slots,): the next free slot
     counts: Array  # (1,): a `COUNT`
+    categories: Categories = NO_CATEGORIES
 
 
-def new_tree(n_features: int, n_labels: int) -> MultilabelTree:
+def new_tree(n_features: int, n_labels: int, nominal: Array = ALL_NUMBERS) -> MultilabelTree:
     """Make an untrained tree of one leaf."""
     counts = np.zeros(1, COUNT)
     counts["slot"] = NONE
@@ -61,6 +71,7 @@ def new_tree(n_features: int, n_labels: int) -> MultilabelTree:
         np.zeros((0, 5, n_features)),
         np.zeros(0, np.int32),
         counts,
+        new_categories(n_features, nominal),
     )
     tree = _extended(bare, 3, 1)
     tree.counts["n_nodes"] = 1
@@ -72,14 +83,14 @@ def new_tree(n_features: int, n_labels: int) -> MultilabelTree:
 
 def grow(tree: MultilabelTree) -> MultilabelTree:
     """Double the arrays that are too short for a row that splits a leaf or starts to observe in one."""
-    counts = tree.counts[0]
-    n_nodes = len(tree.nodes) if counts["n_nodes"] + 2 > len(tree.nodes) else 0
+    counts, n_children = tree.counts[0], max(2, tree.categories.counts.shape[2])
+    n_nodes = max(len(tree.nodes), n_children) if counts["n_nodes"] + n_children > len(tree.nodes) else 0
     return _extended(tree, n_nodes, len(tree.links) if counts["n_free"] < 1 else 0)
 
 
 def size_bytes(tree: MultilabelTree) -> int:
     """Sum the sizes of the arrays."""
-    return sum(array.nbytes for array in tree)
+    return sum(array.nbytes for array in (*tree[:-1], *tree.categories))
 
 
 def _extended(tree: MultilabelTree, n_nodes: int, n_slots: int) -> MultilabelTree:
@@ -100,6 +111,7 @@ def _extended(tree: MultilabelTree, n_nodes: int, n_slots: int) -> MultilabelTre
         extend(tree.moments, n_observers),
         links,
         counts,
+        extended(tree.categories, n_observers, n_nodes),
     )
 
 
@@ -108,7 +120,7 @@ def _extended(tree: MultilabelTree, n_nodes: int, n_slots: int) -> MultilabelTre
 def has_room(tree: MultilabelTree) -> bool:
     """Return whether any row can be learnt without more places."""
     counts = tree.counts[0]
-    return counts.n_nodes + 2 <= len(tree.nodes) and counts.n_free >= 1
+    return counts.n_nodes + max(2, tree.categories.counts.shape[2]) <= len(tree.nodes) and counts.n_free >= 1
 
 
 @njit(**PART)
@@ -165,6 +177,8 @@ def start_observer(tree: MultilabelTree, slot: int, j: int, value: int) -> int:
                 tree.moments[o, moment, f] = 0.0
             tree.moments[o, LOWEST, f] = np.inf
             tree.moments[o, HIGHEST, f] = -np.inf
+        if has_categories(tree):
+            clear_counts(tree, o)
     return o
 
 
@@ -191,7 +205,8 @@ def slots_allowed(tree: MultilabelTree, max_bytes: float) -> float:
     """Return how many leaves may observe, besides all nodes and their weights."""
     n_labels, n_features = tree.weights.shape[1], tree.moments.shape[2]
     of_node = NODE_BYTES + LABEL_BYTES * n_labels
-    of_slot = 2.0 * n_labels * (OBSERVER_BYTES + 8.0 * tree.moments.shape[1] * n_features)
+    of_counts = 8.0 * tree.categories.counts.shape[1] * tree.categories.counts.shape[2]
+    of_slot = 2.0 * n_labels * (OBSERVER_BYTES + 8.0 * tree.moments.shape[1] * n_features + of_counts)
     return (max_bytes - tree.counts[0].n_nodes * of_node) / of_slot
 
 

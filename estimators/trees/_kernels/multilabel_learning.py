@@ -7,6 +7,18 @@ import numpy as np
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, PART, Direct, njit
 from estimators._typing import Array
+from estimators.trees._kernels.categories import (
+    MULTIWAY,
+    UNWEIGHED,
+    add_child,
+    child_of,
+    count_value,
+    has_categories,
+    heaviest_of,
+    is_nominal,
+    log_share,
+    next_child,
+)
 from estimators.trees._kernels.gaussian import log_likelihood, observe
 from estimators.trees._kernels.hoeffding import MAX_SHARE_TO_SPLIT, SKIP, TreeParams
 from estimators.trees._kernels.multilabel_arrays import (
@@ -24,7 +36,12 @@ from estimators.trees._kernels.multilabel_arrays import (
     total_weight,
     value_of_rank,
 )
-from estimators.trees._kernels.multilabel_splitting import best_two_splits, write_weights_below
+from estimators.trees._kernels.multilabel_splitting import (
+    best_two_splits,
+    count_of,
+    weights_of_value,
+    write_weights_below,
+)
 from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, NONE
 
 
@@ -36,11 +53,30 @@ class MultilabelChunk(NamedTuple):
     weights: Array
 
 
+class Row(NamedTuple):
+    """A row whose nominal features are 0 in `x`, which Gaussian observers do not notice, and bins in `values`."""
+
+    x: Array
+    values: Array
+
+
+class Scratch(NamedTuple):
+    """Working memory: the guesses of naive Bayes for the labels of a row, and the features that are numbers."""
+
+    guesses: Array
+    numbers: Array
+
+
+def new_scratch(tree: MultilabelTree) -> Scratch:
+    """Make working memory."""
+    return Scratch(np.empty(tree.weights.shape[1], np.int8), np.empty(tree.moments.shape[2]))
+
+
 def learn(tree: MultilabelTree, chunk: MultilabelChunk, params: TreeParams, votes: Array) -> MultilabelTree:
     """Predict each row, unless `votes` (n_rows, n_labels, 2) has no rows, then learn it; return the new tree."""
-    done, guesses = 0, np.empty(tree.weights.shape[1], np.int8)
+    done, scratch = 0, new_scratch(tree)
     while True:
-        done = _learn_from(tree, chunk, params, votes, guesses, done)
+        done = _learn_from(tree, chunk, params, votes, scratch, done)
         if done == len(chunk.X):
             return tree
         tree = grow(tree)
@@ -48,45 +84,87 @@ def learn(tree: MultilabelTree, chunk: MultilabelChunk, params: TreeParams, vote
 
 def predict(tree: MultilabelTree, X: Array, votes: Array) -> None:
     """Write the votes (n_rows, n_labels, 2) for each row."""
-    _predict(tree, X, votes, np.empty(tree.weights.shape[1], np.int8))
+    _predict(tree, X, votes, new_scratch(tree))
 
 
 @Direct
 @njit(**LOOP)
-def _predict(tree: MultilabelTree, X: Array, votes: Array, guesses: Array) -> None:
+def _predict(tree: MultilabelTree, X: Array, votes: Array, scratch: Scratch) -> None:
     for r in range(len(X)):
-        _predict_row(tree, _find_leaf(tree, X, r), X[r], guesses, votes, r)
+        _predict_row(tree, _find_leaf(tree, X, r), _row(tree, X, r, scratch), scratch.guesses, votes, r)
 
 
 @Direct
 @njit(**LOOP)
 def _learn_from(
-    tree: MultilabelTree, chunk: MultilabelChunk, params: TreeParams, votes: Array, guesses: Array, done: int
+    tree: MultilabelTree, chunk: MultilabelChunk, params: TreeParams, votes: Array, scratch: Scratch, done: int
 ) -> int:
     """Go on from row `done`; return the row before which free places ran out, or the number of rows."""
     for r in range(done, len(chunk.X)):
         if not has_room(tree):
             return r
-        i = _find_leaf(tree, chunk.X, r)
-        _predict_row(tree, i, chunk.X[r], guesses, votes, r)
+        i, row = _find_leaf(tree, chunk.X, r), _row(tree, chunk.X, r, scratch)
+        _predict_row(tree, i, row, scratch.guesses, votes, r)
         weight = chunk.weights[r] if len(chunk.weights) else 1.0
         if weight > 0.0:
-            _update(tree, i, chunk.X[r], chunk.codes[r], weight, guesses, params)
+            if has_categories(tree):
+                i = _leaf_to_learn(tree, chunk.X, r, i, scratch.guesses)
+            _update(tree, i, row, chunk.codes[r], weight, scratch.guesses, params)
     return len(chunk.X)
+
+
+@njit(**HOT)
+def _row(tree: MultilabelTree, X: Array, r: int, scratch: Scratch) -> Row:
+    if not has_categories(tree):
+        return Row(X[r], X[r])
+    for f in range(len(scratch.numbers)):
+        scratch.numbers[f] = X[r, f] if tree.categories.places[f] == NONE else 0.0
+    return Row(scratch.numbers, X[r])
 
 
 @njit(**HOT)
 def _find_leaf(tree: MultilabelTree, X: Array, r: int) -> int:
     i = 0
     while tree.nodes[i].feature != NONE:
-        node = tree.nodes[i]
-        i = node.left if X[r, node.feature] <= node.threshold else node.right
+        child = child_of(tree, i, X[r, tree.nodes[i].feature])
+        i = child if child != NONE else _heaviest_child(tree, i)
     return i
+
+
+@njit(**BUILD)
+def _heaviest_child(tree: MultilabelTree, i: int) -> int:
+    weights = np.empty(len(tree.nodes))
+    for k in range(len(weights)):
+        weights[k] = total_weight(tree, k) if tree.nodes[k].feature == NONE else UNWEIGHED
+    return heaviest_of(tree, i, weights)
+
+
+@njit(**PART)
+def _leaf_to_learn(tree: MultilabelTree, X: Array, r: int, leaf: int, guesses: Array) -> int:
+    """Return the leaf that learns a row: a new one, without guesses, if a value that a branch meets has no child."""
+    i = np.int64(0)
+    while tree.nodes[i].feature != NONE:
+        value = X[r, tree.nodes[i].feature]
+        child = child_of(tree, i, value)
+        if child == NONE:
+            for j in range(len(guesses)):
+                guesses[j] = NONE
+            return _grow_child(tree, i, int(value))
+        i = child
+    return leaf
+
+
+@njit(**PART)
+def _grow_child(tree: MultilabelTree, i: int, value: int) -> int:
+    """Give a branch an empty leaf for a value."""
+    child = take_node(tree, tree.nodes[i].depth + 1)
+    add_child(tree, i, child, value)
+    return child
 
 
 # --------------------------------------------------------------- predicting
 @njit(**HOT)
-def _predict_row(tree: MultilabelTree, i: int, x: Array, guesses: Array, votes: Array, r: int) -> None:
+def _predict_row(tree: MultilabelTree, i: int, row: Row, guesses: Array, votes: Array, r: int) -> None:
     """Write the guess of naive Bayes for each label and, unless `votes` has no rows, the votes of the leaf."""
     voting, active = len(votes) > 0, tree.nodes[i].active
     for j in range(len(guesses)):
@@ -98,7 +176,7 @@ def _predict_row(tree: MultilabelTree, i: int, x: Array, guesses: Array, votes: 
             continue
         by_bayes = active and tree.hits[i, j, 1] >= tree.hits[i, j, 0]
         if active:
-            zeros, ones = _score(tree, i, j, 0, x, total), _score(tree, i, j, 1, x, total)
+            zeros, ones = _score(tree, i, j, 0, row, total), _score(tree, i, j, 1, row, total)
             guesses[j] = _more_probable(tree, i, j, zeros, ones)
             if voting and by_bayes:
                 most = max(zeros, ones)
@@ -115,15 +193,20 @@ def _predict_row(tree: MultilabelTree, i: int, x: Array, guesses: Array, votes: 
 
 
 @njit(**HOT)
-def _score(tree: MultilabelTree, i: int, j: int, value: int, x: Array, total: float) -> float:
+def _score(tree: MultilabelTree, i: int, j: int, value: int, row: Row, total: float) -> float:
     """Return the score of a value, as `voting.bayes_scores` does for a class."""
     if tree.seen_rank[i, j, value] == 0:
         return -np.inf
-    score = math.log(tree.weights[i, j, value] if tree.weights[i, j, value] > 0.0 else total)
-    if tree.weights[i, j, value] > 0.0:
-        slot = tree.nodes[i].slot
-        if slot != NONE and tree.observed_rank[slot, j, value]:
-            score += log_likelihood(tree, observer_of(tree, slot, j, value), x)
+    weight, slot = tree.weights[i, j, value], tree.nodes[i].slot
+    score = math.log(weight if weight > 0.0 else total)
+    if has_categories(tree):
+        score = math.log(weight / total) if weight > 0.0 else 0.0
+    if weight > 0.0 and slot != NONE and tree.observed_rank[slot, j, value]:
+        o = observer_of(tree, slot, j, value)
+        if has_categories(tree):
+            for f in range(len(row.values)):
+                score += log_share(tree, o, f, row.values[f])
+        score += log_likelihood(tree, o, row.x)
     return score
 
 
@@ -147,7 +230,13 @@ def _majority(tree: MultilabelTree, i: int, j: int) -> int:
 # ----------------------------------------------------------------- learning
 @njit(**PART)
 def _update(
-    tree: MultilabelTree, i: int, x: Array, codes: Array, weight: float, guesses: Array, params: TreeParams
+    tree: MultilabelTree,
+    i: int,
+    row: Row,
+    codes: Array,
+    weight: float,
+    guesses: Array,
+    params: TreeParams,
 ) -> None:
     """Learn a row in its leaf, and try to split the leaf once in a grace period."""
     node = tree.nodes[i]
@@ -157,7 +246,7 @@ def _update(
     if node.slot == NONE and tree.counts[0].n_slots + 1 > slots_allowed(tree, params.max_bytes):
         deactivate(tree, i)
         return
-    _observe_labels(tree, i, x, codes, weight)
+    _observe_labels(tree, i, row, codes, weight)
     if node.depth >= params.max_depth:
         deactivate(tree, i)
         return
@@ -178,12 +267,16 @@ def _count_labels(tree: MultilabelTree, i: int, codes: Array, weight: float, gue
 
 
 @njit(**HOT)
-def _observe_labels(tree: MultilabelTree, i: int, x: Array, codes: Array, weight: float) -> None:
+def _observe_labels(tree: MultilabelTree, i: int, row: Row, codes: Array, weight: float) -> None:
     if tree.nodes[i].slot == NONE:
         take_slot(tree, i)
     for j in range(len(codes)):
         if codes[j] != SKIP:
-            observe(tree, start_observer(tree, tree.nodes[i].slot, j, codes[j]), x, weight)
+            o = start_observer(tree, tree.nodes[i].slot, j, codes[j])
+            observe(tree, o, row.x, weight)
+            if has_categories(tree):
+                for f in range(len(row.values)):
+                    count_value(tree, o, f, row.values[f], weight)
 
 
 @njit(**HOT)
@@ -234,6 +327,69 @@ def _attempt_split(tree: MultilabelTree, i: int, total: float, params: TreeParam
 @njit(**BUILD)
 def _split(tree: MultilabelTree, i: int, f: int, threshold: float) -> None:
     """Turn a leaf into a branch whose children start with the label weights estimated for their sides."""
+    node = tree.nodes[i]
+    if not is_nominal(tree, f):
+        _split_at(tree, i, f, threshold)
+    elif threshold == MULTIWAY:
+        _split_by_value(tree, i, tree.categories.places[f])
+    else:
+        _split_off(tree, i, tree.categories.places[f], int(threshold))
+    node.feature, node.threshold = f, threshold
+    child = node.left
+    while child != NONE:
+        tree.nodes[child].last_attempt = total_weight(tree, child)
+        child = next_child(tree, i, child)
+    drop_slot(tree, i)
+
+
+@njit(**BUILD)
+def _split_by_value(tree: MultilabelTree, i: int, place: int) -> None:
+    """Give a leaf a child for each value that it has observed."""
+    slot, table = tree.nodes[i].slot, tree.categories.values
+    for k in range(table.shape[1]):
+        if table[place, k].bin != NONE:
+            weight, total = weights_of_value(tree, slot, place, table[place, k].bin)
+            if weight > 0.0:
+                _take_value(tree, i, _grow_child(tree, i, table[place, k].bin), place, weight / total)
+
+
+@njit(**HOT)
+def _take_value(tree: MultilabelTree, i: int, child: int, place: int, share: float) -> None:
+    """Give a child the label weights of the rows with its value."""
+    slot, value = tree.nodes[i].slot, tree.categories.links[child].bin
+    for j in range(tree.weights.shape[1]):
+        if value_of_rank(tree.observed_rank, slot, j, 1) == NONE:
+            _inherit(tree, i, j, child, share)
+        for label in range(2):
+            weight = count_of(tree, slot, j, label, place, value)
+            if weight > 0.0:
+                _count(tree, child, j, label, weight)
+
+
+@njit(**PART)
+def _split_off(tree: MultilabelTree, i: int, place: int, value: int) -> None:
+    """Give a leaf a child for one value, on the left, and one for the rest."""
+    node = tree.nodes[i]
+    node.left, node.right = take_node(tree, node.depth + 1), take_node(tree, node.depth + 1)
+    weight, total = weights_of_value(tree, node.slot, place, value)
+    for j in range(tree.weights.shape[1]):
+        if value_of_rank(tree.observed_rank, node.slot, j, 1) == NONE:
+            _inherit(tree, i, j, node.left, weight / total)
+            _inherit(tree, i, j, node.right, 1.0 - weight / total)
+        for rank in range(1, 3):
+            label = value_of_rank(tree.observed_rank, node.slot, j, rank)
+            if label != NONE:
+                own = count_of(tree, node.slot, j, label, place, value)
+                rest = tree.observers[observer_of(tree, node.slot, j, label)].weight - own
+                if own > 0.0:
+                    _count(tree, node.left, j, label, own)
+                if rest > 0.0:
+                    _count(tree, node.right, j, label, rest)
+
+
+@njit(**BUILD)
+def _split_at(tree: MultilabelTree, i: int, f: int, threshold: float) -> None:
+    """Give a leaf a child for the values of a feature up to a threshold, and one for those above."""
     node, n_labels = tree.nodes[i], tree.weights.shape[1]
     left, right = take_node(tree, node.depth + 1), take_node(tree, node.depth + 1)
     below = np.empty((n_labels, 2))
@@ -251,10 +407,7 @@ def _split(tree: MultilabelTree, i: int, f: int, threshold: float) -> None:
                     _count(tree, left, j, value, below[j, value])
                 if threshold < tree.moments[o, HIGHEST, f]:
                     _count(tree, right, j, value, tree.observers[o].weight - below[j, value])
-    for child in (left, right):
-        tree.nodes[child].last_attempt = total_weight(tree, child)
-    drop_slot(tree, i)
-    node.feature, node.threshold, node.left, node.right = f, threshold, left, right
+    node.left, node.right = left, right
 
 
 @njit(**HOT)

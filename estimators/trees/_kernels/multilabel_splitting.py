@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
-from estimators._kernels.compile import BUILD, HOT, njit
+from estimators._kernels.compile import BUILD, HOT, PART, njit
 from estimators._typing import Array
+from estimators.trees._kernels.categories import MULTIWAY, is_nominal
 from estimators.trees._kernels.gaussian import weight_below
 from estimators.trees._kernels.multilabel_arrays import MultilabelTree, observer_of
 from estimators.trees._kernels.splitting import LOG_2, MIN_BRANCH_SHARE, N_THRESHOLDS, ROUNDING
@@ -16,7 +17,8 @@ from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, NONE
 def best_two_splits(tree: MultilabelTree, i: int) -> tuple[int, float, float, float]:
     """Find the best feature and threshold of a leaf, its merit, and the merit of the next best feature.
 
-    Ties go to the last feature and to the first threshold. Without any split, the merit is minus infinity.
+    Of a nominal feature the threshold is `MULTIWAY`, or a bin. Ties go to the last feature and to the first threshold.
+    Without any split, the merit is minus infinity.
     """
     n_labels, slot = tree.weights.shape[1], tree.nodes[i].slot
     below, observed = np.empty((n_labels, 2)), np.empty((n_labels, 2))
@@ -33,7 +35,10 @@ def best_two_splits(tree: MultilabelTree, i: int) -> tuple[int, float, float, fl
     before, excess = before / n_labels, excess / n_labels
     feature, threshold, best, second = NONE, 0.0, -np.inf, -np.inf
     for f in range(tree.moments.shape[2]):
-        merit, value_of_best = _best_threshold(tree, slot, f, before, below, observed, second - excess)
+        if is_nominal(tree, f):
+            merit, value_of_best = _best_of_values(tree, slot, tree.categories.places[f], before, below, observed)
+        else:
+            merit, value_of_best = _best_threshold(tree, slot, f, before, below, observed, second - excess)
         if merit >= best and merit > -np.inf:
             feature, threshold, best, second = f, value_of_best, merit, best
         elif merit > second:
@@ -63,6 +68,62 @@ def _best_threshold(
             if merit > best:
                 best, threshold = merit, at
     return best, threshold
+
+
+@njit(**BUILD)
+def _best_of_values(
+    tree: MultilabelTree, slot: int, place: int, before: float, own: Array, observed: Array
+) -> tuple[float, float]:
+    """Compare a child for each value with one value against the rest."""
+    best, test = _merit_of_all_values(tree, slot, place, before, observed), MULTIWAY
+    for k in range(tree.categories.values.shape[1]):
+        value = tree.categories.values[place, k].bin
+        if value != NONE:
+            for j in range(len(own)):
+                for label in range(2):
+                    own[j, label] = count_of(tree, slot, j, label, place, value)
+            merit = _gain(before, own, observed, -np.inf)
+            if merit > best:
+                best, test = merit, 1.0 * value
+    return best, test
+
+
+@njit(**BUILD)
+def _merit_of_all_values(tree: MultilabelTree, slot: int, place: int, before: float, observed: Array) -> float:
+    after, n_large = np.zeros(len(observed)), 0
+    for k in range(tree.categories.values.shape[1]):
+        value = tree.categories.values[place, k].bin
+        if value != NONE:
+            weight, total = weights_of_value(tree, slot, place, value)
+            n_large += weight / total > MIN_BRANCH_SHARE
+            for j in range(len(observed)):
+                zeros, ones = count_of(tree, slot, j, 0, place, value), count_of(tree, slot, j, 1, place, value)
+                after[j] += (zeros + ones) * _entropy(zeros, ones)
+    mean = 0.0
+    for j in range(len(observed)):
+        total = observed[j, 0] + observed[j, 1]
+        mean += after[j] / total if total > 0.0 else 0.0
+    return before - mean / len(observed) if n_large > 1 else -np.inf
+
+
+@njit(**HOT)
+def count_of(tree: MultilabelTree, slot: int, j: int, label: int, place: int, value: int) -> float:
+    """Return the weight of the observed rows with a value of a nominal feature and a value of a label."""
+    if tree.observed_rank[slot, j, label] == 0:
+        return 0.0
+    return tree.categories.counts[observer_of(tree, slot, j, label), place, value]
+
+
+@njit(**PART)
+def weights_of_value(tree: MultilabelTree, slot: int, place: int, value: int) -> tuple[float, float]:
+    """Return the weight of the observed rows with a value, and of all, summed over the labels."""
+    weight, total = 0.0, 0.0
+    for j in range(tree.weights.shape[1]):
+        for label in range(2):
+            if tree.observed_rank[slot, j, label]:
+                weight += count_of(tree, slot, j, label, place, value)
+                total += tree.observers[observer_of(tree, slot, j, label)].weight
+    return weight, total
 
 
 @njit(**HOT)

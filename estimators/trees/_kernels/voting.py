@@ -7,7 +7,7 @@ import numpy as np
 
 from estimators._kernels.compile import BUILD, HOT, njit
 from estimators._typing import Array
-from estimators.trees._kernels.categories import child_of, has_categories, log_share, next_child, push_children
+from estimators.trees._kernels.categories import UNWEIGHED, child_of, has_categories, heaviest_of, log_share
 from estimators.trees._kernels.gaussian import log_likelihood
 from estimators.trees._kernels.tree_arrays import NONE, TreeArrays, feature_of
 
@@ -61,21 +61,11 @@ def node_after(arrays: TreeArrays, i: int, value: float) -> int:
 @njit(**BUILD)
 def heaviest_child(arrays: TreeArrays, i: int) -> int:
     """Return the child with most weight in its leaves, or in itself if it observes; ties: the first."""
-    heaviest, most, child = NONE, -1.0, arrays.nodes[i].left
-    stack = np.empty(len(arrays.nodes), np.int64)
-    while child != NONE:
-        weight, height, stack[0] = 0.0, 1, child
-        while height:
-            height -= 1
-            at = stack[height]
-            if arrays.nodes[at].feature == NONE or arrays.nodes[at].observers != NONE:
-                weight += arrays.nodes[at].weight
-                continue
-            height = push_children(arrays, at, stack, height)
-        if weight > most:
-            heaviest, most = child, weight
-        child = next_child(arrays, i, child)
-    return heaviest
+    weights = np.empty(len(arrays.nodes))
+    for k in range(len(weights)):
+        counts = arrays.nodes[k].feature == NONE or arrays.nodes[k].observers != NONE
+        weights[k] = arrays.nodes[k].weight if counts else UNWEIGHED
+    return heaviest_of(arrays, i, weights)
 
 
 @njit(**HOT)

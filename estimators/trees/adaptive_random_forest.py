@@ -210,6 +210,8 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         rng, n_jobs = check_random_state(random_state), joblib.effective_n_jobs(self.n_jobs)
         nominal = nominal_places(self, n_features)
         if of_labels and self.multilabel == "native":
+            if len(nominal):
+                raise ValueError("multilabel must be 'binary' with categorical_features. Got 'native' instead.")
             params = self._params(2 * n_models)
             return MultilabelForest((n_targets, n_models, n_features), width, params, rng, n_threads=n_jobs)
         params = self._params(2 * n_targets * n_models)

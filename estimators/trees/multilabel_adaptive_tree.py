@@ -10,9 +10,11 @@ from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.batching import blocks, dense
+from estimators.contract.categories import CategoricalFeatures, nominal_places
 from estimators.contract.locks import lock_of
 from estimators.contract.parameters import NUMBERS
 from estimators.contract.validation import Features
+from estimators.trees._bins import Bins, make_bins
 from estimators.trees._importances import decreases, importances
 from estimators.trees._kernels.mlhat.arrays import Shape, new_tree, size_bytes
 from estimators.trees._kernels.mlhat.learning import learn, predict
@@ -139,6 +141,7 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
         poisson_rate: float = 1.0,
         max_bytes: int = 500 * 2**20,
         random_state: RandomStateLike = None,
+        categorical_features: CategoricalFeatures = None,
     ) -> None:
         self.grace_period = grace_period
         self.delta = delta
@@ -154,6 +157,7 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
         self.poisson_rate = poisson_rate
         self.max_bytes = max_bytes
         self.random_state = random_state
+        self.categorical_features = categorical_features
 
     @property
     def n_splits_(self) -> int:
@@ -182,6 +186,8 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
         counts = np.maximum(self.tree_.counts[i], 0.0)
         return np.stack([counts[-1] - counts[:-2], counts[:-2]], axis=1)
 
+    _bins: Bins | None = None  # in older pickles, too
+
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:
         return size_bytes(self.tree_)
@@ -192,7 +198,8 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
             require_integer(getattr(self, name), name, 1)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         shape = Shape(self.n_features_in_, self.n_labels_, self.window, self.n_models)
-        self.tree_ = new_tree(shape, seed, self.max_bytes)
+        nominal = nominal_places(self, self.n_features_in_)
+        self.tree_, self._bins = new_tree(shape, seed, self.max_bytes, nominal), make_bins(nominal)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         self._run(X, Y, weight, np.empty((0, self.n_labels_, 2)))
@@ -204,6 +211,7 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         votes, params, scratch = np.empty((X.shape[0], self.n_labels_, 2)), self._params(), self._scratch()
+        X = X if self._bins is None else self._bins.of(X, learning=False)
         for rows in blocks(X):
             predict(self.tree_, dense(X[rows]), params, scratch, votes[rows])
         return decide(votes)
@@ -214,6 +222,9 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
         if UNKNOWN in Y:
             # without weight a row is only predicted
             weights = (Y != UNKNOWN).all(axis=1) * (1.0 if weight is None else weight)
+        if self._bins is not None:
+            X = self._bins.of(X, learning=True)
+            self.tree_ = self.tree_._replace(categories=self._bins.known_to(self.tree_.categories))
         for rows in blocks(X):
             chunk = Chunk(dense(X[rows]), Y[rows], weights[rows])
             self.tree_ = learn(self.tree_, chunk, params, scratch, votes[rows])

@@ -5,9 +5,20 @@ from typing import NamedTuple
 import numpy as np
 
 from estimators._kernels.adwin import Windows, new_windows, reset
-from estimators._kernels.compile import HOT, PART, njit
+from estimators._kernels.compile import BUILD, HOT, PART, njit
 from estimators._kernels.extend import extend
 from estimators._typing import Array
+from estimators.trees._kernels.categories import (
+    ALL_NUMBERS,
+    NO_CATEGORIES,
+    UNWEIGHED,
+    Categories,
+    extended,
+    heaviest_of,
+    new_categories,
+    next_child,
+)
+from estimators.trees._kernels.categories import child_of as child_to
 from estimators.trees._kernels.label_sets import ENTRY, SMALLEST, cleaned
 
 # a leaf is a node without a feature; `shares` is the node whose error it shares, or `NONE`; free places are chained by
@@ -85,9 +96,10 @@ class AdaptiveTree(NamedTuple):
     ranks: Array  # (n_slots, window): of their label sets, in the order in which the leaf saw them first
     sets: Array  # hash table of the label sets that each leaf has seen
     state: Array  # (1,): a `STATE`
+    categories: Categories = NO_CATEGORIES  # its observers are those of all slots, in order
 
 
-def new_tree(shape: Shape, seed: int, max_bytes: float) -> AdaptiveTree:
+def new_tree(shape: Shape, seed: int, max_bytes: float, nominal: Array = ALL_NUMBERS) -> AdaptiveTree:
     """Make a tree of one empty leaf, with places for a few more if leaves are small."""
     d, width = shape.n_features, shape.n_labels
     state = np.zeros(1, STATE)
@@ -106,6 +118,7 @@ def new_tree(shape: Shape, seed: int, max_bytes: float) -> AdaptiveTree:
         np.zeros((0, shape.window), np.int32),
         np.zeros(SMALLEST, ENTRY),
         state,
+        new_categories(d, nominal),
     )
     tree = _extended(bare, RESERVED, 1)
     tree = _extended(tree, 0, min(int(min(RESERVED_BYTES, max_bytes)) // slot_bytes(tree), RESERVED))
@@ -142,7 +155,7 @@ def grow(tree: AdaptiveTree, n_nodes: int, n_slots: int) -> AdaptiveTree:
 
 def size_bytes(tree: AdaptiveTree) -> int:
     """Sum the sizes of the arrays."""
-    whole = tree.nodes, tree.counts, *tree.windows, tree.sets, tree.state
+    whole = tree.nodes, tree.counts, *tree.windows, tree.sets, tree.state, *tree.categories[:2], tree.categories.links
     return sum(array.nbytes for array in (*whole, *_parts_of_slots(tree)))
 
 
@@ -152,7 +165,8 @@ def slot_bytes(tree: AdaptiveTree) -> int:
 
 
 def _parts_of_slots(tree: AdaptiveTree) -> tuple[Array, ...]:
-    return tree.slots, tree.observed, tree.moments, tree.coefs, tree.rows, tree.labels, tree.ranks
+    counts = tree.categories.counts
+    return tree.slots, tree.observed, tree.moments, tree.coefs, tree.rows, tree.labels, tree.ranks, counts
 
 
 def _extended(tree: AdaptiveTree, n_nodes: int, n_slots: int) -> AdaptiveTree:
@@ -174,6 +188,7 @@ def _extended(tree: AdaptiveTree, n_nodes: int, n_slots: int) -> AdaptiveTree:
         extend(tree.ranks, n_slots),
         tree.sets,
         state,
+        extended(tree.categories, n_slots * tree.observed.shape[1], n_nodes),
     )
 
 
@@ -267,8 +282,16 @@ def total_weight(tree: AdaptiveTree, i: int) -> float:
 @njit(**HOT)
 def child_of(tree: AdaptiveTree, i: int, x: Array) -> int:
     """Return the child of a branch to which a row belongs."""
-    node = tree.nodes[i]
-    return node.left if x[node.feature] <= node.threshold else node.right
+    child = child_to(tree, i, x[tree.nodes[i].feature])
+    return child if child != NONE else _heaviest_child(tree, i)
+
+
+@njit(**BUILD)
+def _heaviest_child(tree: AdaptiveTree, i: int) -> int:
+    weights = np.empty(len(tree.nodes))
+    for k in range(len(weights)):
+        weights[k] = total_weight(tree, k) if tree.nodes[k].feature == NONE else UNWEIGHED
+    return heaviest_of(tree, i, weights)
 
 
 @njit(**HOT)
@@ -291,8 +314,10 @@ def free_subtree(tree: AdaptiveTree, i: int, kept: int) -> None:
         node, place = tree.nodes[waiting], waiting
         waiting = node.shares
         if node.feature != NONE:
-            waiting = _wait(tree, node.left, kept, waiting)
-            waiting = _wait(tree, node.right, kept, waiting)
+            child = node.left
+            while child != NONE:
+                after = next_child(tree, place, child)
+                waiting, child = _wait(tree, child, kept, waiting), after
         elif node.slot != NONE:
             state.n_inactive -= 1 - node.active
             drop_slot(tree, place)

@@ -7,6 +7,8 @@ import numpy as np
 from estimators._kernels.adwin import detect_change
 from estimators._kernels.compile import HOT, LOOP, PART, Direct, njit
 from estimators._typing import Array
+from estimators.trees._kernels.categories import add_child, next_child, replace_child
+from estimators.trees._kernels.categories import child_of as child_to
 from estimators.trees._kernels.label_sets import is_crowded
 from estimators.trees._kernels.mlhat.arrays import (
     NONE,
@@ -57,7 +59,7 @@ def predict(tree: AdaptiveTree, X: Array, params: AdaptiveParams, scratch: Scrat
 @njit(**LOOP)
 def _predict(tree: AdaptiveTree, X: Array, params: AdaptiveParams, scratch: Scratch, votes: Array) -> None:
     for r in range(len(X)):
-        begin_row(scratch, X[r])
+        begin_row(scratch, X[r], tree.categories.places)
         _predict_row(tree, X[r], params, scratch, votes[r])
 
 
@@ -74,7 +76,7 @@ def _learn_from(
         row = Row(chunk.X[r], chunk.Y[r], weight * max(k, 1))
         if not _has_room(tree, row, params, progress):
             return
-        begin_row(scratch, row.x)
+        begin_row(scratch, row.x, tree.categories.places)
         if len(votes):
             _predict_row(tree, row.x, params, scratch, votes[r])
         if weight > 0.0:
@@ -106,10 +108,13 @@ def _need(tree: AdaptiveTree, i: int, row: Row, params: AdaptiveParams, progress
             progress[NODES] += 1
             progress[SLOTS] += 1
         i = child_of(tree, i, row.x)
-    node = tree.nodes[i]
+    node, n_values = tree.nodes[i], tree.categories.counts.shape[2]
+    # a value may be new to a branch
+    progress[NODES] += n_values > 0
+    progress[SLOTS] += n_values > 0
     if node.weight + row.weight - node.last_attempt >= params.grace_period:
-        progress[NODES] += 2
-        progress[SLOTS] += 1
+        progress[NODES] += max(2, n_values)
+        progress[SLOTS] += max(1, n_values)
 
 
 @njit(**PART)
@@ -143,7 +148,7 @@ def _learn_row(tree: AdaptiveTree, row: Row, params: AdaptiveParams, scratch: Sc
         # the alternate is the root now, and learns the row
     if tree.nodes[root].alternate != NONE:
         _learn_below(tree, tree.nodes[root].alternate, NONE, row, params, scratch)
-    _learn_below(tree, child_of(tree, root, row.x), root, row, params, scratch)
+    _learn_below(tree, _child_to_learn(tree, root, row.x), root, row, params, scratch)
 
 
 @njit(**PART)
@@ -157,10 +162,19 @@ def _learn_below(tree: AdaptiveTree, i: int, parent: int, row: Row, params: Adap
             _learn_in_leaf(tree, alternate, parent, row, params, scratch)
             if tree.nodes[alternate].feature != NONE:
                 # as in the code of the authors, an alternate below the root that splits takes the place of its branch
-                _replace(tree, i, parent, row.x)
+                _replace(tree, i, parent)
                 return
-        parent, i = i, child_of(tree, i, row.x)
+        parent, i = i, _child_to_learn(tree, i, row.x)
     _learn_in_leaf(tree, i, parent, row, params, scratch)
+
+
+@njit(**PART)
+def _child_to_learn(tree: AdaptiveTree, i: int, x: Array) -> int:
+    """Return the child of a branch that learns a row: a new leaf for a new value, if there is memory for it."""
+    value = x[tree.nodes[i].feature]
+    if child_to(tree, i, value) == NONE and tree.state[0].n_free_slots > 0:
+        add_child(tree, i, new_leaf(tree, tree.nodes[i].background), int(value))
+    return child_of(tree, i, x)
 
 
 @njit(**PART)
@@ -184,7 +198,7 @@ def _enter_branch(tree: AdaptiveTree, i: int, parent: int, row: Row, params: Ada
         bound = _switch_bound(tree, i, before, params)
         if gain > bound:
             tree.state[0].n_switched += 1
-            _replace(tree, i, parent, row.x)
+            _replace(tree, i, parent)
             return REPLACED
         if -gain > bound:
             tree.state[0].n_pruned += 1
@@ -222,17 +236,15 @@ def _restart(tree: AdaptiveTree, i: int) -> None:
 
 
 @njit(**PART)
-def _replace(tree: AdaptiveTree, i: int, parent: int, x: Array) -> None:
+def _replace(tree: AdaptiveTree, i: int, parent: int) -> None:
     """Put the alternate of a branch in its place, in the foreground if it was promoted, and free the branch."""
     alternate = tree.nodes[i].alternate
     if tree.nodes[alternate].feature == NONE or parent == NONE:
         _bring_to_front(tree, alternate)
     if parent == NONE:
         tree.state[0].root = alternate
-    elif child_of(tree, parent, x) == tree.nodes[parent].left:
-        tree.nodes[parent].left = alternate
     else:
-        tree.nodes[parent].right = alternate
+        replace_child(tree, parent, i, alternate)
     free_subtree(tree, i, alternate)
 
 
@@ -241,13 +253,14 @@ def _bring_to_front(tree: AdaptiveTree, i: int) -> None:
     """Mark a subtree without alternates as foreground; nodes that wait are chained by `alternate`, unused in it."""
     waiting = i
     while waiting != NONE:
-        node = tree.nodes[waiting]
+        node, place = tree.nodes[waiting], waiting
         waiting = node.alternate
         node.alternate = NONE
         node.background = 0
-        if node.feature != NONE:
-            tree.nodes[node.left].alternate, tree.nodes[node.right].alternate = waiting, node.left
-            waiting = node.right
+        child = node.left if node.feature != NONE else NONE
+        while child != NONE:
+            tree.nodes[child].alternate, waiting = waiting, child
+            child = next_child(tree, place, child)
 
 
 @njit(**PART)

@@ -6,6 +6,7 @@ import numpy as np
 
 from estimators._kernels.compile import HOT, PART, njit
 from estimators._typing import Array
+from estimators.trees._kernels.categories import has_categories
 from estimators.trees._kernels.label_sets import MOST_OF_LEAF, key_of, place_of
 from estimators.trees._kernels.mlhat.arrays import AdaptiveTree
 from estimators.trees._kernels.mlhat.scratch import Scratch
@@ -44,7 +45,10 @@ def _find_nearest(tree: AdaptiveTree, s: int, x: Array, scratch: Scratch) -> int
     n_rows, n_found = tree.slots[s].n_rows, 0
     for r in range(max(n_rows - window, 0), n_rows):
         limit = distances[most - 1] if n_found == most else np.inf
-        distance = math.sqrt(_squared_distance(tree.rows[s, r % window], x, limit * limit * (1.0 + 1e-12)))
+        if has_categories(tree):
+            distance = math.sqrt(_squared_overlap(tree.rows[s, r % window], x, tree.categories.places))
+        else:
+            distance = math.sqrt(_squared_distance(tree.rows[s, r % window], x, limit * limit * (1.0 + 1e-12)))
         if not distance < limit:
             continue
         a = min(n_found, most - 1)
@@ -71,6 +75,15 @@ def _squared_distance(a: Array, b: Array, limit: float) -> float:
     for k in range(whole, len(a)):
         lane0 += (a[k] - b[k]) * (a[k] - b[k])
     return (lane0 + lane1) + (lane2 + lane3)
+
+
+@njit(**HOT)
+def _squared_overlap(a: Array, b: Array, places: Array) -> float:
+    """Return the squared distance of rows with nominal features, whose values are 1 apart where they differ."""
+    total = 0.0
+    for f in range(len(a)):
+        total += (a[f] - b[f]) * (a[f] - b[f]) if places[f] < 0 else 1.0 * (a[f] != b[f])
+    return total
 
 
 @njit(**PART)

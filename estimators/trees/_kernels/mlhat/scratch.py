@@ -59,13 +59,16 @@ class Scratch(NamedTuple):
 
 
 @njit(**HOT)
-def begin_row(scratch: Scratch, x: Array) -> None:
-    """Forget the votes for the row before, and list the columns of the new row that are not 0."""
+def begin_row(scratch: Scratch, x: Array, places: Array) -> None:
+    """Forget the votes for the row before, and list the columns of the new row that are numbers other than 0.
+
+    `places` tells nominal features, as `Categories` does: regressions do not see them.
+    """
     scratch.owners[-1] = 0
     n = 0
     for f in range(len(x)):
         scratch.filled[n] = f
-        n += x[f] != 0.0
+        n += x[f] != 0.0 and (len(places) == 0 or places[f] < 0)
     scratch.filled[-1] = n
 
 

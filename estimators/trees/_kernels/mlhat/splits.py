@@ -7,6 +7,15 @@ import numpy as np
 from estimators._kernels.adwin import reset
 from estimators._kernels.compile import HOT, PART, njit
 from estimators._typing import Array
+from estimators.trees._kernels.categories import (
+    MULTIWAY,
+    add_child,
+    clear_counts,
+    count_value,
+    has_categories,
+    is_nominal,
+    next_child,
+)
 from estimators.trees._kernels.mlhat.arrays import (
     ABSENT,
     HIGHEST,
@@ -38,6 +47,11 @@ def observe(tree: AdaptiveTree, s: int, o: int, x: Array, weight: float) -> None
             moments[s, o, MEAN, f] = moments[s, o, SQUARES, f] = 0.0
             moments[s, o, LOWEST, f] = np.inf
             moments[s, o, HIGHEST, f] = -np.inf
+        if has_categories(tree):
+            clear_counts(tree, observer_of(tree, s, o))
+    if has_categories(tree):
+        for f in range(len(x)):
+            count_value(tree, observer_of(tree, s, o), f, x[f], weight)
     for f in range(len(x)):
         distance = x[f] - moments[s, o, MEAN, f]
         centre = moments[s, o, MEAN, f] + share * distance
@@ -45,6 +59,12 @@ def observe(tree: AdaptiveTree, s: int, o: int, x: Array, weight: float) -> None
         moments[s, o, MEAN, f] = centre
         moments[s, o, LOWEST, f] = min(moments[s, o, LOWEST, f], x[f])
         moments[s, o, HIGHEST, f] = max(moments[s, o, HIGHEST, f], x[f])
+
+
+@njit(**HOT)
+def observer_of(tree: AdaptiveTree, s: int, o: int) -> int:
+    """Return the place of an observer of a slot among those that count values."""
+    return s * tree.observed.shape[1] + o
 
 
 @njit(**PART)
@@ -88,7 +108,7 @@ def attempt_split(tree: AdaptiveTree, i: int, params: AdaptiveParams, scratch: S
             tree.observed[node.slot, o] = 0.0
         node.active = 0
         tree.state[0].n_inactive += 1
-    elif tree.state[0].n_free_slots > 0:
+    elif tree.state[0].n_free_slots >= _slots_needed(tree, i, feature, threshold):
         _split(tree, i, feature, threshold, scratch)
     else:
         return False
@@ -97,20 +117,50 @@ def attempt_split(tree: AdaptiveTree, i: int, params: AdaptiveParams, scratch: S
 
 
 @njit(**PART)
+def _slots_needed(tree: AdaptiveTree, i: int, feature: int, threshold: float) -> int:
+    """Return how many free slots a split needs: children for all values are made before the slot of the leaf goes."""
+    if not is_nominal(tree, feature) or threshold != MULTIWAY:
+        return 1
+    n_children = 0
+    for value in range(tree.categories.counts.shape[2]):
+        n_children += _weight_of(tree, i, tree.counts.shape[1] - 1, feature, value) > 0.0
+    return n_children
+
+
+@njit(**PART)
 def _split(tree: AdaptiveTree, i: int, feature: int, threshold: float, scratch: Scratch) -> None:
-    node, last = tree.nodes[i], tree.counts.shape[1] - 1
-    write_sides(tree, i, feature, threshold, scratch.sides)
-    drop_slot(tree, i)
-    node.left, node.right = new_leaf(tree, node.background), new_leaf(tree, node.background)
-    for side in range(2):
-        child = node.left if side == 0 else node.right
-        for o in range(last + 1):
-            tree.counts[child, o] = scratch.sides[side, o]
-        tree.nodes[child].last_attempt = scratch.sides[side, last]
+    node = tree.nodes[i]
+    if is_nominal(tree, feature) and threshold == MULTIWAY:
+        for k in range(tree.categories.values.shape[1]):
+            value = tree.categories.values[tree.categories.places[feature], k].bin
+            if value != NONE and _weight_of(tree, i, tree.counts.shape[1] - 1, feature, value) > 0.0:
+                write_values(tree, i, feature, value, scratch.sides)
+                child = new_leaf(tree, node.background)
+                add_child(tree, i, child, value)
+                _inherit(tree, child, scratch.sides, 0)
+        drop_slot(tree, i)
+    else:
+        if is_nominal(tree, feature):
+            write_values(tree, i, feature, int(threshold), scratch.sides)
+        else:
+            write_sides(tree, i, feature, threshold, scratch.sides)
+        drop_slot(tree, i)
+        node.left, node.right = new_leaf(tree, node.background), new_leaf(tree, node.background)
+        _inherit(tree, node.left, scratch.sides, 0)
+        _inherit(tree, node.right, scratch.sides, 1)
     node.feature, node.threshold, node.shares = feature, threshold, NONE
     restart_error(tree, i)
     reset(tree.windows, i)
     tree.state[0].n_splits += 1
+
+
+@njit(**HOT)
+def _inherit(tree: AdaptiveTree, child: int, sides: Array, side: int) -> None:
+    """Let a child count the weights of its side."""
+    last = tree.counts.shape[1] - 1
+    for o in range(last + 1):
+        tree.counts[child, o] = sides[side, o]
+    tree.nodes[child].last_attempt = sides[side, last]
 
 
 @njit(**PART)
@@ -133,26 +183,30 @@ def _mark(tree: AdaptiveTree, i: int, mark: int) -> None:
     """Mark the nodes of the alternate of the root; nodes that wait are chained by `alternate`, unused in it."""
     waiting = i
     while waiting != NONE:
-        node = tree.nodes[waiting]
+        node, place = tree.nodes[waiting], waiting
         waiting = node.alternate
         node.alternate = NONE
         node.used = mark
-        if node.feature != NONE:
-            tree.nodes[node.left].alternate, tree.nodes[node.right].alternate = waiting, node.left
-            waiting = node.right
+        child = node.left if node.feature != NONE else NONE
+        while child != NONE:
+            tree.nodes[child].alternate, waiting = waiting, child
+            child = next_child(tree, place, child)
 
 
 @njit(**PART)
 def best_split(tree: AdaptiveTree, i: int, sides: Array) -> tuple[int, float, float, float]:
     """Find the best feature and threshold of a leaf, its merit, and the merit of the next best feature.
 
-    Ties go to the last feature and to the first threshold. Without any split, the merit is minus infinity. `sides`
-    (2, n_labels + 2) is room for the weights on both sides.
+    Of a nominal feature the threshold is `MULTIWAY`, or a bin. Ties go to the last feature and to the first threshold.
+    Without any split, the merit is minus infinity. `sides` (2, n_labels + 2) is room for the weights on both sides.
     """
     before = entropy(tree.counts[i])
     feature, threshold, best, second = NONE, 0.0, -np.inf, -np.inf
     for f in range(tree.rows.shape[2]):
-        merit, at = _best_threshold(tree, i, f, before, sides)
+        if is_nominal(tree, f):
+            merit, at = _best_of_values(tree, i, f, before, sides)
+        else:
+            merit, at = _best_threshold(tree, i, f, before, sides)
         if merit >= best and merit > -np.inf:
             feature, threshold, best, second = f, at, merit, best
         elif merit > second:
@@ -177,6 +231,57 @@ def _best_threshold(tree: AdaptiveTree, i: int, f: int, before: float, sides: Ar
             if merit > best:
                 best, threshold = merit, at
     return best, threshold
+
+
+@njit(**PART)
+def _best_of_values(tree: AdaptiveTree, i: int, f: int, before: float, sides: Array) -> tuple[float, float]:
+    """Compare a child for each value with one value against the rest."""
+    best, test = _merit_of_all_values(tree, i, f, before, sides), MULTIWAY
+    for k in range(tree.categories.values.shape[1]):
+        value = tree.categories.values[tree.categories.places[f], k].bin
+        if value != NONE and _weight_of(tree, i, sides.shape[1] - 1, f, value) > 0.0:
+            write_values(tree, i, f, value, sides)
+            merit = _merit(before, sides)
+            if merit > best:
+                best, test = merit, 1.0 * value
+    return best, test
+
+
+@njit(**PART)
+def _merit_of_all_values(tree: AdaptiveTree, i: int, f: int, before: float, sides: Array) -> float:
+    last, of_labels, total, after, n_large = sides.shape[1] - 1, 0.0, 0.0, 0.0, 0
+    for o in range(last):
+        of_labels += tree.observed[tree.nodes[i].slot, o]
+    for k in range(tree.categories.values.shape[1]):
+        value = tree.categories.values[tree.categories.places[f], k].bin
+        if value == NONE or not _weight_of(tree, i, last, f, value) > 0.0:
+            continue
+        write_values(tree, i, f, value, sides)
+        weight = 0.0
+        for o in range(last):
+            weight += max(sides[0, o], 0.0)
+        n_large += weight / of_labels > MIN_BRANCH_SHARE
+        after += sides[0, last] * entropy(sides[0])
+        total += sides[0, last]
+    return before - after / total if n_large > 1 else -np.inf
+
+
+@njit(**PART)
+def write_values(tree: AdaptiveTree, i: int, f: int, value: int, sides: Array) -> None:
+    """Write the weights of labels with a value, and with any other, `ABSENT` where a label was not observed."""
+    for o in range(sides.shape[1]):
+        own = _weight_of(tree, i, o, f, value)
+        rest = tree.observed[tree.nodes[i].slot, o] - own
+        sides[0, o], sides[1, o] = own if own > 0.0 else ABSENT, rest if rest > 0.0 else ABSENT
+
+
+@njit(**HOT)
+def _weight_of(tree: AdaptiveTree, i: int, o: int, f: int, value: int) -> float:
+    """Return the weight that an observer of a leaf has observed with a value."""
+    s = tree.nodes[i].slot
+    if not tree.observed[s, o] > 0.0:
+        return 0.0
+    return tree.categories.counts[observer_of(tree, s, o), tree.categories.places[f], value]
 
 
 @njit(**PART)

@@ -81,6 +81,7 @@ def describe_stream(
         scenario=scenario,
         versions=dict(_versions()),
         feature_names=list(dataset.feature_names),
+        feature_values=dict(dataset.feature_values),
         label_names=list(dataset.label_names),
         label_parents={child: parent for child, parent in dataset.label_parents.items() if {child, parent} <= kept},
         drops=list(drops),

@@ -15,6 +15,7 @@ from mlstream.cards.markdown import code, code_block, escape_markdown, table_lin
 from mlstream.cards.reading import describe_reading
 from mlstream.cards.terms import is_drawn, stated_terms
 from mlstream.streams.card_model import CreatorCard, StreamCard
+from mlstream.streams.categories import describe_sizes
 
 SIGNATURES = "signatures.svg"
 SCHEDULE = "schedule.svg"
@@ -56,6 +57,7 @@ def _summary(card: StreamCard) -> Iterator[str]:
         "rows to learn from": f"{sum(task.n_learning for task in card.tasks):,}",
         "rows held out for evaluation": f"{sum(task.n_evaluation for task in card.tasks):,}",
         "features": f"{len(card.feature_names):,}",
+        **_category_facts(card),
         "labels": f"{len(card.label_names):,}",
         **_label_facts(card),
         **_persistence_facts(card),
@@ -86,6 +88,13 @@ def _scenario_facts(card: StreamCard) -> dict[str, str]:
         "labels that emerge, by experience": ", ".join(f"{count} in {place}" for place, count in emerging),
     }
     return {fact: text for fact, text in facts.items() if text}
+
+
+def _category_facts(card: StreamCard) -> dict[str, str]:
+    if not card.feature_values:
+        return {}
+    where = "their codes 0, 1, ... stand for the words at `feature_values` of the card, in that order"
+    return {"features that are categories": f"{describe_sizes(card.feature_values)}: {where}"}
 
 
 def _label_facts(card: StreamCard) -> dict[str, str]:
@@ -289,7 +298,7 @@ def _plain_rows(card: StreamCard) -> Iterator[str]:
     values = "0, 1 or ? (unknown)" if has_unknown_labels(card) else "0 or 1"
     yield f"Any reader of ARFF takes the plain rows: the first {len(card.label_names)} columns are the labels, {values}"
     yield f"(MEKA: `-C {len(card.label_names)}`), the others are features. The schedule above lists the rows of each"
-    yield "experience."
+    yield "experience." + " Features that are categories are nominal, with their words." * bool(card.feature_values)
 
 
 def _files(card: StreamCard) -> Iterator[str]:

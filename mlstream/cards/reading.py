@@ -16,7 +16,7 @@ _SENTENCES: dict[str, str | dict[object, str]] = {
     },
     "categories": {
         "one-hot": "Columns of words became 0/1 features, one per value.",
-        "ordinal": "Words became the number of the value, from 0.",
+        "ordinal": "Words and other declared values became their number, from 0; their mean is the most frequent one.",
     },
     "separator": "Cells of the file are separated by {}.",
     "decimal": "Numbers have {} before their decimals.",

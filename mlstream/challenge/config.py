@@ -75,7 +75,11 @@ class ChallengeConfig(Model):
     in_distribution_score: Flag = False
     publish_environment_scores: Flag = False
     remove_duplicate_rows: Flag = False
-    categorical: Literal["auto", "none"] | Names = Field(default="auto", description="Features that hold categories.")
+    categorical: Literal["auto", "none"] | Names = Field(
+        default="auto",
+        description="Features that hold categories; auto: those that the stream declares, if any, else those of 3 "
+        "to 32 whole numbers.",
+    )
     roles: Roles | None = Field(default=None, description="By default, those on the card of the stream.")
 
     @model_validator(mode="before")

@@ -141,6 +141,8 @@ def show_card(card: StreamCard) -> None:
         console.print(f"How the source was read: {_plain(read)}", soft_wrap=True)
     console.print(f"Labels: {_plain(_list_names(card.label_names))}", soft_wrap=True)
     console.print(f"Features: {_plain(_list_names(card.feature_names))}", soft_wrap=True)
+    if categories := [f"{name} ({len(values)} values)" for name, values in card.feature_values.items()]:
+        console.print(f"Categories: {_plain(_list_names(categories))}", soft_wrap=True)
     console.print(_task_table(card))
     measured = {"": card.persistence, "; in the source ": card.source.persistence}
     shares = "".join(

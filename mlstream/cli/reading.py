@@ -23,9 +23,10 @@ _LABELS = (
 # By option of `load_dataset`; `time` follows from those of a scenario.
 HELP = {
     "missing": "Missing features are an error, as by default; their rows are left out (drop); they become the mean of "
-    "the column (mean), also beside a 0/1 feature (indicator), or NaN (keep).",
-    "categories": "Columns of words become a 0/1 feature per value (one-hot), or the number of the value (ordinal). By "
-    "default one-hot in ARFF and KEEL, else an error.",
+    "the column, or a category's commonest value (mean), also beside a 0/1 feature (indicator), or NaN (keep).",
+    "categories": "Columns of words become a 0/1 feature per value (one-hot), or a category: the number of the value "
+    "(ordinal); so do columns of numbers whose values are declared. By default one-hot of words in ARFF and KEEL, else "
+    "an error.",
     "separator": "Character between the cells of a CSV file, or its name: comma, semicolon, tab, bar. By default that "
     "in the line of names.",
     "decimal": "Character before the decimals of numbers in a CSV file, or its name: point, as by default, or comma.",

@@ -52,12 +52,15 @@ def load_dataset(
     ----------------
     missing : {"error", "drop", "mean", "indicator", "keep"}
         What becomes of missing values of features: an error, the default; their rows are left out; they become the mean
-        of the column; that, with a 0/1 feature ``name is missing`` for each column that has some; or NaN, for learners
-        that take it.
+        of the column, or the most frequent value of a category, the first of several; that, with a 0/1 feature
+        ``name is missing`` for each column that has some; or NaN, for learners that take it.
     categories : {"one-hot", "ordinal"}, optional
-        What becomes of columns of words: one 0/1 feature ``name=value`` per value, or the number of the value, from 0.
-        By default one-hot where the file declares the values (ARFF, KEEL), else an error. A nominal column of ARFF or
-        KEEL whose values are numbers other than 0 and 1 holds numbers, unless this is "one-hot".
+        What becomes of columns of words: one 0/1 feature ``name=value`` per value, or a category, the number of the
+        value, from 0, whose word `feature_values` knows. By default one-hot where the file declares the values (ARFF,
+        KEEL), else an error. Nominal columns of ARFF and KEEL whose values are numbers other than 0 and 1 hold these
+        numbers, unless this is "one-hot" or "ordinal". With "ordinal", columns of numbers are categories, too, where
+        values are declared: also by categories of pandas, enums of polars and dictionaries of Parquet. 0 and 1 keep
+        their numbers.
     ignore : sequence of str
         Columns that are not read, such as keys and free text. An empty name stands for all columns without a name.
     dates : {"epoch", "parts"}, optional

@@ -11,6 +11,7 @@ import numpy as np
 
 from mlstream._support.mapped import pieces
 from mlstream.streams.card_model import StreamCard
+from mlstream.streams.categories import require_codes
 from mlstream.streams.label_values import as_indicator
 from mlstream.streams.stream import (
     EvaluationSet,
@@ -215,6 +216,7 @@ def _require_rows_fit(rows: FlatParts, flat: FlatStream) -> None:
 
 def _require_values(rows: FlatParts, flat: FlatStream, *, check_all: bool) -> None:
     if check_all:
+        require_codes(rows.X, flat.card.feature_names, flat.card.feature_values, "X")
         for piece in pieces(rows.Y):
             as_indicator(piece)
         _require_between(rows.task_ids, 0, len(flat.signatures), "task_ids")

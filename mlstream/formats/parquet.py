@@ -21,7 +21,7 @@ from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.columns import BY_DEFAULT
-from mlstream.streams.tables.frame_tables import read_array, read_cells
+from mlstream.streams.tables.frame_tables import declare_numbers, read_array, read_cells
 from mlstream.streams.tables.table import Column, Table, header_only, kept_columns
 from mlstream.streams.tables.text_columns import (
     DATES,
@@ -29,6 +29,7 @@ from mlstream.streams.tables.text_columns import (
     ChooseTexts,
     TextColumn,
     Words,
+    code_values,
     join_tags,
     missing_words,
 )
@@ -138,9 +139,13 @@ def _find_words(
         raise FormatError(f"{path}: column {show(name)} {rule}. Got {show_type(kind)}; {IGNORE}.")
     missing = missing_words(reading)
     words = Words(name, path, reading, are_texts=are_texts, missing=missing, unit="row")
-    texts = _read_texts(file.read(columns=[name]).column(0), reading)
+    column = file.read(columns=[name]).column(0)
+    texts = _read_texts(column, reading)
     words.add(texts, range(1, len(texts) + 1))
-    return words.settle()
+    found = words.settle()
+    if types.is_dictionary(kind) and reading.categories == "ordinal" and found == TextColumn(Column(name)):
+        return code_values(declare_numbers(name, column.unify_dictionaries().chunk(0).dictionary.to_pylist(), reading))
+    return found
 
 
 def _is_text(kind: pa.DataType) -> bool:

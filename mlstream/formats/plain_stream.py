@@ -28,12 +28,13 @@ from mlstream.formats.stream_files import (
     require_layout,
     require_listed,
 )
-from mlstream.formats.table_io import read_tables, write_table
+from mlstream.formats.table_io import find_format, read_tables, write_table
 from mlstream.streams.card_model import PartCard, RowsCard, StreamCard
 from mlstream.streams.label_values import as_indicator
 from mlstream.streams.stream import Features, Index, Stream
-from mlstream.streams.tables.columns import require_complete
-from mlstream.streams.tables.table import Table, gather
+from mlstream.streams.tables.columns import BY_DEFAULT, require_complete
+from mlstream.streams.tables.table import Column, Table, gather
+from mlstream.streams.tables.text_columns import code_values
 
 
 def save_tables(stream: Stream, path: str | os.PathLike[str]) -> None:
@@ -69,13 +70,17 @@ def load_tables(path: str | os.PathLike[str]) -> Stream:
 
 
 def _write(flat: FlatStream, rows: FlatParts, title: str, path: Path, name: str) -> None:
-    write_table(path, name, (rows.X, rows.Y), (flat.card.feature_names, flat.card.label_names), title)
+    card = flat.card
+    write_table(path, name, (rows.X, rows.Y), (card.feature_names, card.label_names), title, card.feature_values)
 
 
 def _read(path: Path, card: StreamCard) -> Table:
     require_listed(path, card)
+    # CSV holds codes, and ARFF their words.
+    is_arff = find_format(path, BY_DEFAULT) == "arff"
+    words = {name: code_values(Column(name, values)) for name, values in card.feature_values.items() if is_arff}
     with UnpackedFile(path) as file:
-        table = gather(read_tables(path, file, dialect=OWN))
+        table = gather(read_tables(path, file, dialect=OWN, words=words))
     if table.names != (*card.label_names, *card.feature_names):
         raise FormatError(f"{path} must have the columns that its card lists: labels, then features. Got others.")
     require_complete(table, range(len(card.label_names), len(table.columns)))

@@ -14,7 +14,7 @@ from estimators.contract.lazy import needing
 from mlstream._support.content import FormatError, bare_path
 from mlstream._support.reading import TableFormat
 from mlstream.formats.arff.reader import read_arff
-from mlstream.formats.arff.writer import format_arff, require_different
+from mlstream.formats.arff.writer import NO_VALUES, format_arff, require_different
 from mlstream.formats.csv_dialects import CsvDialect, dialect_of
 from mlstream.formats.csv_tables import format_csv, read_csv
 from mlstream.formats.keel import read_keel
@@ -84,9 +84,9 @@ def read_tables(
     """Read the unpacked content of a plain table piece by piece, in the format that `find_format` finds.
 
     There is at least one table, and all have the same columns. By default, the first line of a CSV file and `reading`
-    say how it is written; `words` are the columns that `find_words` finds; `rule` chooses the labels of LIBSVM and
-    KEEL; `choose_texts` the columns of Parquet that hold words whatever they look like. Raises FormatError where the
-    file breaks its format.
+    say how it is written; `words` are the columns that `find_words` finds, in ARFF those that are read as codes; `rule`
+    chooses the labels of LIBSVM and KEEL; `choose_texts` the columns of Parquet that hold words whatever they look
+    like. Raises FormatError where the file breaks its format.
     """
     kind = find_format(path, reading)
     if kind in {"csv", "tsv"}:
@@ -100,18 +100,24 @@ def read_tables(
     elif kind == "keel":
         tables = leave_out(read_keel(source, path, reading, rule), reading.ignore)
     else:
-        tables = leave_out(read_arff(source, path, reading), reading.ignore)
+        tables = leave_out(read_arff(source, path, reading, words), reading.ignore)
     return mark_missing(tables, reading.missing_words or ())
 
 
 @needing("Writing Parquet")
 def write_table(
-    path: Path, name: str, rows: tuple[Features, Indicator], names: Sequence[Sequence[str]], title: str
+    path: Path,
+    name: str,
+    rows: tuple[Features, Indicator],
+    names: Sequence[Sequence[str]],
+    title: str,
+    values: Mapping[str, Sequence[str]] = NO_VALUES,
 ) -> None:
     """Write a plain table to a path, in the format of another name's ending: labels first, then features.
 
     `name` is what the file will be called; it is packed if that ends in .gz. `rows` are X and Y; `names` those of the
-    features, then of the labels. Raises ValueError if the format cannot hold the table.
+    features, then of the labels; `values` are the words of codes, which ARFF holds in their place. Raises ValueError if
+    the format cannot hold the table.
     """
     (X, Y), (feature_names, label_names), suffix = rows, names, bare_path(Path(name)).suffix.lower()
     require_different(feature_names, label_names)
@@ -125,7 +131,7 @@ def write_table(
     if suffix == ".csv":
         pieces = format_csv(X, Y, (*label_names, *feature_names))
     else:
-        pieces = format_arff(X, Y, feature_names, label_names, title=title)
+        pieces = format_arff(X, Y, feature_names, label_names, title=title, values=values)
     with path.open("wb") as file, _pack(file, packed=name.lower().endswith(".gz")) as sink:
         sink.writelines(piece.encode() for piece in pieces)
 

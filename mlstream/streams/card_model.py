@@ -28,6 +28,7 @@ from mlstream._support.files import read_bounded
 from mlstream._support.models import Model
 from mlstream._support.reading import Categories, Dates, Missing, TableFormat
 from mlstream._support.validation_errors import describe_error
+from mlstream.streams.categories import describe_sizes
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
@@ -66,13 +67,14 @@ class ReadingCard(_Strict):
     missing: Missing = Field(
         default="error",
         description="What becomes of missing values of features: they are refused (error), their rows are left out "
-        "(drop), they become the mean of their column (mean), beside a 0/1 feature that marks them (indicator), or "
-        "NaN (keep).",
+        "(drop), they become the mean of their column, the most frequent value of a category (mean), beside a 0/1 "
+        "feature that marks them (indicator), or NaN (keep).",
     )
     categories: Categories | None = Field(
         default=None,
-        description="What becomes of columns of words: one 0/1 feature per value (one-hot) or its number in the order "
-        "of the values (ordinal). Null: one-hot where the file declares the values, else refused.",
+        description="What becomes of columns of words, and of others whose values are declared: one 0/1 feature per "
+        "value (one-hot) or a category, its number in the order of the values (ordinal). Null: one-hot where the file "
+        "declares words, else refused.",
     )
     separator: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(
         default=None, description="What separates the cells of a CSV file; null where its first line shows it."
@@ -456,6 +458,11 @@ class StreamCard(_Strict):
     scenario: ScenarioCard
     versions: dict[str, str]
     feature_names: list[str]
+    feature_values: dict[str, Annotated[tuple[str, ...], Field(min_length=1)]] = Field(
+        default={},
+        description="The features that are categories: the words of their codes 0, 1, ... in order; left out if none "
+        "is.",
+    )
     label_names: list[str]
     label_parents: dict[str, str] = Field(default_factory=dict, description="Label hierarchy: child -> parent.")
     tasks: list[TaskCard]
@@ -471,7 +478,7 @@ class StreamCard(_Strict):
     rows: RowsCard | None = Field(
         default=None, description="Only on the card beside ARFF, CSV or Parquet files: where their rows belong."
     )
-    _if_set: ClassVar[frozenset[str]] = frozenset({"persistence", "terms"})
+    _if_set: ClassVar[frozenset[str]] = frozenset({"feature_values", "persistence", "terms"})
 
     def __repr__(self) -> str:
         n_rows = sum(experience.n_samples for experience in self.experiences)
@@ -516,6 +523,7 @@ def summarise(card: StreamCard, what: str) -> str:
         "Generator": f"{card.generator.name}, seed {card.generator.seed}",
         "Rows": f"{learning:,} to learn in {len(card.experiences)} experiences, {held_out:,} to evaluate",
         "Features": f"{len(card.feature_names):,}",
+        "Categories": describe_sizes(card.feature_values),
         "Labels": f"{len(card.label_names):,}",
         "Drifts": len(card.drifts) or "",
     }
@@ -544,7 +552,7 @@ def _impossible(card: StreamCard) -> Iterator[tuple[str, object]]:
 
 
 def _misfitting(card: StreamCard) -> Iterator[tuple[str, object]]:
-    """Find roles and times of emergence that are not one per task and one per label."""
+    """Find roles and times of emergence that are not one per task and one per label, and values of no feature."""
     roles, emergence = card.scenario.task_roles, card.scenario.emergence
     if roles is not None and len(roles) != len(card.tasks):
         yield "task_roles", f"{len(roles)} for {len(card.tasks)} tasks"
@@ -552,12 +560,15 @@ def _misfitting(card: StreamCard) -> Iterator[tuple[str, object]]:
         yield "emergence", f"{len(emergence)} for {len(card.label_names)} labels"
     if max(emergence or [], default=-1) >= len(card.experiences):
         yield "emergence", f"experience {max(emergence or [])} of {len(card.experiences)}"
+    if unknown := card.feature_values.keys() - {*card.feature_names}:
+        yield "feature_values", f"unknown feature {min(unknown)!r}"
 
 
 def _repeated(card: StreamCard) -> Iterator[tuple[str, object]]:
     """Find entries that are listed twice."""
     lists: tuple[tuple[str, Sequence[object]], ...] = (
         ("feature_names", card.feature_names),
+        *((f"feature_values of {name!r}", values) for name, values in card.feature_values.items()),
         ("label_names", card.label_names),
         ("names of tasks", [task.name for task in card.tasks]),
         *(("signatures", task.signature) for task in card.tasks),

@@ -15,6 +15,7 @@ from mlstream._support.mapped import pieces
 from mlstream._support.reading import ReadingOptions
 from mlstream.streams import array_likes, label_values
 from mlstream.streams.card_model import ReadingCard, StreamCard, summarise
+from mlstream.streams.categories import category_sizes, describe_sizes, require_codes, settle_values
 from mlstream.streams.frames import Frame, make_table
 from mlstream.streams.summaries import describe_shape, label_shares, list_facts
 
@@ -62,12 +63,14 @@ class Dataset:
         warn of; those of an experience are ``table.sample_weight[experience.row_ids]``.
     times : array-like of shape (n_samples,), optional
         Times of the rows, such as seconds since 1970, by which streams in the order of time sort them.
+    feature_values : mapping of str to sequence of str
+        The features that are categories, by name: their declared values, in the order of their codes in X, 0, 1, ...
 
     Raises
     ------
     ValueError
         If shapes or names disagree, Y holds anything but 0, 1 and NaN, or X holds infinity, or NaN where `reading` does
-        not keep missing values.
+        not keep missing values, or in a category anything but the code of a value.
 
     Examples
     --------
@@ -90,6 +93,7 @@ class Dataset:
     reading: ReadingCard | None = None
     sample_weight: npt.NDArray[np.float64] | None = None
     times: npt.NDArray[np.float64] | None = None
+    feature_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         X, Y = array_likes.as_features(self.X, f"{self.name}: X"), array_likes.as_labels(self.Y, f"{self.name}: Y")
@@ -102,20 +106,23 @@ class Dataset:
         }
         keeps_missing = self.reading is not None and self.reading.missing == "keep"
         _require_finite(X, names["feature_names"], self.name, keeps_missing=keeps_missing)
+        values = {"feature_values": settle_values(self.feature_values, names["feature_names"], self.name)}
+        require_codes(X, names["feature_names"], values["feature_values"], self.name)
         by_row = {
             "sample_weight": _as_numbers(
                 self.sample_weight, len(Y), f"{self.name}: sample_weight", "of at least 0 ", 0
             ),
             "times": _as_numbers(self.times, len(Y), f"{self.name}: times"),
         }
-        for field_name, value in ({"X": X, "Y": Y} | by_row | names).items():
+        for field_name, value in ({"X": X, "Y": Y} | by_row | names | values).items():
             object.__setattr__(self, field_name, value)
 
     def __repr__(self) -> str:
         return f"Dataset({self.name!r}: {describe_shape(self.X, self.Y)})"
 
     def _repr_html_(self) -> str:
-        facts = list_facts(self.X, self.Y) | {"Source": self.source, "Licence": self.licence}
+        facts = list_facts(self.X, self.Y) | {"Categories": describe_sizes(self.feature_values)}
+        facts |= {"Source": self.source, "Licence": self.licence}
         shares = _html.shares("Share of the rows that have the label", label_shares(self.label_names, self.Y))
         return _html.summary(f"Dataset {self.name}", facts, shares)
 
@@ -187,6 +194,11 @@ class Dataset:
         1   0   1  2.0
         """
         return make_table(self.X, self.Y, self.feature_names, self.label_names)
+
+    @property
+    def categorical_features(self) -> dict[int, int]:
+        """Number of values of each feature that is a category, by the position of the feature."""
+        return category_sizes(self.feature_names, self.feature_values)
 
     @property
     def n_samples(self) -> int:
@@ -472,6 +484,16 @@ class Stream:
     def card(self) -> StreamCard:
         """The description that travels with the stream."""
         return self._card
+
+    @property
+    def feature_values(self) -> Mapping[str, tuple[str, ...]]:
+        """Declared values of the features that are categories, by name, in the order of their codes 0, 1, ..."""
+        return self._card.feature_values
+
+    @property
+    def categorical_features(self) -> dict[int, int]:
+        """Number of values of each feature that is a category, by the position of the feature."""
+        return category_sizes(self._card.feature_names, self._card.feature_values)
 
     @property
     def n_tasks(self) -> int:

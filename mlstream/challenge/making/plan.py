@@ -55,8 +55,7 @@ def make_plan(stream: Stream, config: ChallengeConfig, salt: bytes, *, force: bo
             f"k must be less than the number of scored labels: otherwise all submissions have one score. Got k = "
             f"{config.k} and {len(scored)}."
         )
-    names = stream.card.feature_names
-    categorical = _categorical_columns(config, names)
+    categorical = _categorical_columns(config, stream)
     return Plan(
         salt,
         sorted(training, key=lambda one: keyed_digest(salt, "environment", one.name)),
@@ -83,9 +82,10 @@ def _find_roles(stream: Stream, config: ChallengeConfig) -> dict[str, Environmen
     return found
 
 
-def _categorical_columns(config: ChallengeConfig, names: Sequence[str]) -> list[int] | None:
+def _categorical_columns(config: ChallengeConfig, stream: Stream) -> list[int] | None:
+    names = stream.card.feature_names
     if config.categorical == "auto":
-        return None
+        return list(stream.categorical_features) or None
     if config.categorical == "none":
         return []
     for name in config.categorical:

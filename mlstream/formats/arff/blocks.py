@@ -84,7 +84,7 @@ class BlockReader:
         self._reader = RowReader(readers, lines.path, missing)
         self._defaults = [column.default for column in columns]
         self._shifted = [index for index, default in enumerate(self._defaults) if default != 0]
-        self._is_binary = np.array([column.numbers in {(0.0, 1.0), (1.0, 0.0)} for column in columns])
+        self._is_binary = np.array([column.is_binary for column in columns])
         # Codes of values are not in the text; only Python's dictionaries know them.
         self._is_compiled = not lines.is_short and all(reader.read is to_number for reader in readers)
         self._n_read = 0

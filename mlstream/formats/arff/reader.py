@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.tables._growing_arrays import Cells
 from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.table import Table, gather, header_only
-from mlstream.streams.tables.text_columns import missing_words
+from mlstream.streams.tables.text_columns import TextColumn, missing_words
 
 
 def parse_arff(content: bytes, path: Path) -> Table:
@@ -29,19 +29,22 @@ def parse_arff(content: bytes, path: Path) -> Table:
     return gather(read_arff(BytesIO(content), path))
 
 
-def read_arff(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT) -> Iterator[Table]:
+def read_arff(
+    source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT, words: Mapping[str, TextColumn] | None = None
+) -> Iterator[Table]:
     """Read an ARFF file in tables of some thousands of rows, one after the other.
 
     Dense and sparse rows, comments, blank lines, trailing commas, quotes and escapes, keywords in any case, UTF-8 and
     Latin-1 are read; columns are numeric or nominal. The width is the header's. A missing value is NaN. There is at
     least one table, and each has the same columns; its cells are a CSR matrix if its rows are in sparse notation.
-    Errors are those of `parse_arff`.
+    `words` are columns that are read as codes, whose values the header must declare. Errors are those of `parse_arff`.
     """
     lines = Lines(source, path, "%")
     header = parse_header(lines.head(), path, reading)
-    reader, first_line = BlockReader(header.columns, lines, missing_words(reading, "?")), header.n_lines + 1
-    columns = tuple(one.column for one in header.columns)
-    has_values = any(column.numbers not in {None, (0.0, 1.0), (1.0, 0.0)} for column in columns)
+    readers = [_agree(one, words or {}, path) for one in header.columns]
+    reader, first_line = BlockReader(readers, lines, missing_words(reading, "?")), header.n_lines + 1
+    columns = tuple(one.column for one in readers)
+    has_values = any(column.numbers is not None and not column.is_binary for column in columns)
     yield header_only(path, columns, relation=header.relation)
     for block in lines.blocks():
         rows = reader.read(block, first_line)
@@ -51,6 +54,16 @@ def read_arff(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT) -
             _require_declared(table)
         yield table
         first_line = rows.next_line
+
+
+def _agree(declared: TextColumn, words: Mapping[str, TextColumn], path: Path) -> TextColumn:
+    expected = words.get(declared.column.name, declared)
+    if expected.column.values != declared.column.values:
+        values = ", ".join(expected.column.values or ())
+        got = ", ".join(declared.column.values or ()) or "numbers"
+        name = show(declared.column.name)
+        raise FormatError(f"{path}: column {name} must declare the values {{{clip(values)}}}. Got {clip(got)}.")
+    return expected
 
 
 def _require_declared(table: Table) -> None:

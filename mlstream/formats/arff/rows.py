@@ -142,8 +142,8 @@ def _find_rule(column: TextColumn) -> str:
 
 
 def _is_plain_text(text: str) -> bool:
-    # Python reads 1_000 and ٣ as numbers; no other program does.
-    return "_" not in text and text.isascii()
+    # Python reads 1_000 and ٣ as numbers; no other program does. In quotes, words hold anything.
+    return not {"_", "'", '"'}.intersection(text) and text.isascii()
 
 
 def _is_finite(row: list[float]) -> bool:

@@ -78,10 +78,12 @@ def _describe_columns(what: Literal["labels", "features"], reason: str, names: S
 def _take_columns(dataset: Dataset, features: Mask, labels: Mask) -> Dataset:
     if features.all() and labels.all():
         return dataset
+    names = tuple(compress(dataset.feature_names, features))
     return replace(
         dataset,
         X=dataset.X if features.all() else dataset.X[:, np.flatnonzero(features)],
         Y=dataset.Y if labels.all() else dataset.Y[:, labels],
-        feature_names=tuple(compress(dataset.feature_names, features)),
+        feature_names=names,
         label_names=tuple(compress(dataset.label_names, labels)),
+        feature_values={name: values for name, values in dataset.feature_values.items() if name in names},
     )

@@ -86,6 +86,7 @@ def noisy_features(stream: Stream, *, scale: float, seed: int = 0) -> Stream:
         The stream to perturb.
     scale : float
         Standard deviation of the noise, in standard deviations of each feature within its experience; not negative.
+        Categories stay as they are.
     seed : int
         Source of everything random.
 
@@ -100,6 +101,7 @@ def noisy_features(stream: Stream, *, scale: float, seed: int = 0) -> Stream:
     def change(experience: Experience, rng: np.random.Generator) -> Experience:
         X = experience.X.copy()
         spread = scale * _spread(X)
+        spread[list(stream.categorical_features)] = 0
         if sparse.issparse(X):
             X.data += (rng.normal(size=X.nnz) * spread[X.indices]).astype(X.dtype)
         else:
@@ -124,7 +126,7 @@ def missing_features(stream: Stream, *, rate: float, seed: int = 0) -> Stream:
     Returns
     -------
     Stream
-        The same labels. Learners need finite numbers: a missing value is 0.
+        The same labels. Learners need finite numbers: a missing value is 0, that of a category its first value.
     """
     require_share(rate, "rate")
 

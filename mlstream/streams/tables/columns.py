@@ -1,7 +1,8 @@
 """The parting of a table into features and labels: the one place where columns become features.
 
-Numbers pass. A nominal column whose values are all numbers becomes these numbers; any other becomes 0/1 features, one
-per value, or the number of each value. Missing values are refused, left out, filled in or kept.
+Numbers pass. A nominal column whose values are all numbers becomes these numbers, unless it is to be categories; any
+other becomes 0/1 features, one per value, or the number of each value. Missing values are refused, left out, filled in
+or kept.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from mlstream.streams.label_values import Indicator
 from mlstream.streams.tables._growing_arrays import Cells, Growing, GrowingTable
 from mlstream.streams.tables._joined_features import join_columns
 from mlstream.streams.tables.label_columns import gather_labels
-from mlstream.streams.tables.missing_values import fill_means, mark_missing
+from mlstream.streams.tables.missing_values import fill_missing, mark_missing
 from mlstream.streams.tables.table import Column, Table, find_columns, peek, take_columns, to_number
 from mlstream.streams.tables.text_columns import CATEGORIES, IGNORE, MISSING, NUMBER_RULE
 
@@ -58,6 +59,7 @@ class Parted(NamedTuple):
     times: npt.NDArray[np.float64] | None
     reading: ReadingCard | None
     """How the table was read, with the number of rows left out; None where all options had their defaults."""
+    feature_values: dict[str, tuple[str, ...]]
 
 
 def make_reading(**options: Unpack[ReadingOptions]) -> ReadingCard:
@@ -131,13 +133,14 @@ def part(
     _require_rows(first.path, n_rows, extras.n_rows)
     cells = X.take()
     _warn_of_keys(cells, names, columns, first.path, reading.time)
+    values = {column.name: column.categories for column in columns if _is_category(column, reading)}
     filled, feature_names = _fill(cells, names, columns, first.path, reading)
     if reading.missing == "drop":
         reading = reading.model_copy(update={"n_dropped": n_rows - extras.n_rows})
     indicator, label_names = Y.take()
     weights, times = extras.take()
     used = None if reading == BY_DEFAULT else reading
-    return Parted(filled, indicator, feature_names, label_names, weights, times, used)
+    return Parted(filled, indicator, feature_names, label_names, weights, times, used, values)
 
 
 def _find_time(table: Table, reading: ReadingCard) -> list[int]:
@@ -268,13 +271,14 @@ def _require_declared(table: Table, columns: Sequence[Column], reading: ReadingC
 def _fill(
     X: Features, names: Sequence[tuple[str, ...]], columns: Sequence[Column], path: Path, reading: ReadingCard
 ) -> tuple[Features, tuple[str, ...]]:
-    """Write means for missing values, and mark these by features of their own."""
+    """Write means, of categories the commonest codes, for missing values, and mark these by features of their own."""
     flat = tuple(chain.from_iterable(names))
     if reading.missing not in {"mean", "indicator"}:
         return X, flat
     # The features that one column became are missing in the same rows: the first of them stands for all.
-    marked, marks = mark_missing(X, np.cumsum([0, *map(len, names)])[:-1])
-    filled = fill_means(X, flat, path)
+    starts = np.cumsum([0, *map(len, names)])[:-1]
+    marked, marks = mark_missing(X, starts)
+    filled = fill_missing(X, flat, path, starts[[_is_category(column, reading) for column in columns]])
     if reading.missing == "mean" or not len(marked):
         return filled, flat
     return join_columns([filled, marks]), (*flat, *(f"{columns[index].name} is missing" for index in marked))
@@ -295,6 +299,10 @@ def _is_one_hot(column: Column, reading: ReadingCard) -> bool:
     return reading.categories == "one-hot" and column.numbers is not None and not {0.0, 1.0}.issuperset(column.numbers)
 
 
+def _is_category(column: Column, reading: ReadingCard) -> bool:
+    return reading.categories == "ordinal" and column.values is not None
+
+
 def _read_features(table: Table, features: Sequence[int], reading: ReadingCard) -> Cells:
     X: Cells = join_columns(list(_blocks(table, features, reading)))
     if sparse.issparse(X):
@@ -306,14 +314,18 @@ def _blocks(table: Table, features: Sequence[int], reading: ReadingCard) -> Iter
     def kind(index: int) -> str:
         column = table.columns[index]
         parts = "parts" if column.is_date and reading.dates == "parts" else "numbers"
+        if _is_category(column, reading) and not column.is_binary:
+            return "codes"
         return "one-hot" if _is_one_hot(column, reading) else parts
 
     for what, group in groupby(features, kind):
         indices = list(group)
         block = take_columns(table.cells, indices)
+        columns = [table.columns[index] for index in indices]
+        if what in {"one-hot", "codes"}:
+            block = _to_codes(block, columns)
         if what == "one-hot":
-            columns = [table.columns[index] for index in indices]
-            block = _one_hot(_to_codes(block, columns), [len(column.values or ()) for column in columns])
+            block = _one_hot(block, [len(column.values or ()) for column in columns])
         yield _to_parts(block) if what == "parts" else block
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
@@ -204,7 +204,8 @@ def _tabulate_frame(frame: Frame, title: str, reading: ReadingCard, texts: Colle
     """Read a data frame, as `tabulate` does.
 
     Columns that declare their values in an order (ordered categories of pandas, enums of polars) are nominal, with
-    these values. Raises FormatError if a column can be no feature and no label: lists, bytes.
+    these values; so are, where they are to be categories, those of numbers that are categories of any kind. Raises
+    FormatError if a column can be no feature and no label: lists, bytes.
     """
     columns = list(iter_columns(frame))
     for column in columns:
@@ -212,18 +213,35 @@ def _tabulate_frame(frame: Frame, title: str, reading: ReadingCard, texts: Colle
             _require_cells(column, title)
     table = tabulate(column_names(frame), list(map(_to_array, columns)), title, reading, texts)
     for place, column in enumerate(columns):
-        declared = getattr(column.dtype, "categories", None)
-        if declared is not None and table.columns[place].is_coded and column.name not in texts:
-            table = _declare(table, place, [str(value).strip() for value in declared])
+        if _is_categorical(column) and column.name not in texts:
+            table = _declare(table, place, column, reading)
     return table
+
+
+def declare_numbers(name: str, values: Iterable[object], reading: ReadingCard) -> Column:
+    """Make a nominal column of values that are declared, if all of them are numbers; else one of plain numbers."""
+    texts = dict.fromkeys(str(value).strip() for value in values if not _is_missing(value))
+    declared = nominal(name, [text for text in texts if text and text not in missing_words(reading)])
+    return declared if declared.numbers else Column(name)
+
+
+def _is_categorical(column: FrameColumn) -> bool:
+    return str(column.dtype).startswith(("Categorical", "Enum"))
+
+
+def _list_values(column: FrameColumn) -> Iterable[object]:
+    """List the values that a column of categories declares; those that it holds where its library hides them."""
+    if column.implementation.is_pandas_like():
+        declared: Iterable[object] = column.to_native().cat.categories
+        return declared
+    return getattr(column.dtype, "categories", None) or sorted(column.drop_nulls().unique().to_list())
 
 
 def _to_array(column: FrameColumn) -> np.ndarray:
     # Floats, which libraries make of whole numbers where one is missing, would be rounded; NumPy has no 128 bits; and
     # pyarrow takes the last category for one that is missing.
     is_object = column.dtype.is_integer() and bool(column.null_count() or str(column.dtype).endswith("128"))
-    is_category = str(column.dtype).startswith(("Categorical", "Enum"))
-    is_object = is_object or is_category or column.dtype.is_nested()
+    is_object = is_object or _is_categorical(column) or column.dtype.is_nested()
     return _to_objects(column.to_list()) if is_object else column.to_numpy()
 
 
@@ -252,11 +270,17 @@ def _require_cells(column: FrameColumn, title: str) -> None:
         raise FormatError(f"{title}: column {name} must hold numbers or words. Got {kind}; {IGNORE}.")
 
 
-def _declare(table: Table, place: int, values: list[str]) -> Table:
-    """Replace the number of each word of a column by its place among the values that the column declares."""
-    column, cells = table.columns[place], np.array(table.cells)
-    places = np.array([values.index(word) for word in column.values or ()], dtype=np.float64)
-    known = ~np.isnan(cells[:, place])
-    cells[known, place] = places[cells[known, place].astype(np.int64)]
-    columns = (*table.columns[:place], nominal(column.name, values), *table.columns[place + 1 :])
-    return replace(table, columns=columns, cells=cells)
+def _declare(table: Table, place: int, source: FrameColumn, reading: ReadingCard) -> Table:
+    """Give a column the values that its source declares: words in an order, and numbers that are to be categories."""
+    column, cells, ordered = table.columns[place], table.cells, getattr(source.dtype, "categories", None)
+    if ordered is not None and column.is_coded:
+        values = [str(value).strip() for value in ordered]
+        cells = np.array(cells)
+        # The number of each word becomes its place among these values.
+        places = np.array([values.index(word) for word in column.values or ()], dtype=np.float64)
+        known = ~np.isnan(cells[:, place])
+        cells[known, place] = places[cells[known, place].astype(np.int64)]
+        column = nominal(column.name, values)
+    elif reading.categories == "ordinal" and column == Column(column.name):
+        column = declare_numbers(column.name, _list_values(source), reading)
+    return replace(table, columns=(*table.columns[:place], column, *table.columns[place + 1 :]), cells=cells)

@@ -13,10 +13,15 @@ from mlstream._support.content import FormatError, show
 from mlstream.streams.array_likes import Features
 from mlstream.streams.tables.text_columns import IGNORE
 
+_NONE = np.empty(0, np.int64)
 
-def fill_means(X: Features, names: Sequence[str], path: Path) -> Features:
+
+def fill_missing(
+    X: Features, names: Sequence[str], path: Path, categories: npt.NDArray[np.integer] = _NONE
+) -> Features:
     """Replace each NaN in X by the mean of its column, in place; what a CSR matrix does not store is 0, and counts.
 
+    Of columns that are `categories`, whose codes have no mean, it is the most frequent code, the first of several.
     Raises FormatError, with the name of the feature, if a column has missing values only.
     """
     incomplete = _incomplete(X)
@@ -25,6 +30,8 @@ def fill_means(X: Features, names: Sequence[str], path: Path) -> Features:
         rule = "must have a value in some row for missing= or --missing mean or indicator"
         raise FormatError(f"{path}: column {show(names[empty[0]])} {rule}. Got missing values only; {IGNORE}.")
     means = sums / (X.shape[0] - n_missing)
+    for place in np.flatnonzero(np.isin(incomplete, categories)):
+        means[place] = _commonest(X[:, [incomplete[place]]])
     if sparse.issparse(X):
         missing = np.isnan(X.data)
         X.data[missing] = means[np.searchsorted(incomplete, X.indices[missing])]
@@ -32,6 +39,11 @@ def fill_means(X: Features, names: Sequence[str], path: Path) -> Features:
     for column, mean in zip(incomplete, means, strict=True):
         X[np.isnan(X[:, column]), column] = mean
     return X
+
+
+def _commonest(column: Features) -> int:
+    codes = (column.toarray() if sparse.issparse(column) else column).ravel()
+    return int(np.bincount(codes[~np.isnan(codes)].astype(np.int64)).argmax())
 
 
 def mark_missing(X: Features, columns: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Features]:

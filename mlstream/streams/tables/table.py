@@ -39,6 +39,17 @@ class Column(NamedTuple):
         return self.values is not None and self.numbers is None
 
     @property
+    def is_binary(self) -> bool:
+        """Whether a nominal column declares 0 and 1, in either order."""
+        return self.numbers in {(0.0, 1.0), (1.0, 0.0)}
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """Of a nominal column: its values in the order of their codes; 0 and 1 are their own codes."""
+        values = tuple(self.values or ())
+        return values[::-1] if self.numbers == (1.0, 0.0) else values
+
+    @property
     def default(self) -> float:
         """Value of a cell that a sparse row leaves out: the first value of a nominal column, else 0."""
         return self.numbers[0] if self.numbers else 0.0

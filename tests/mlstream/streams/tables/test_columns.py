@@ -144,7 +144,8 @@ def test_columns_that_cannot_be_read_so_are_one_error(reading: ReadingCard, mess
 def test_ordinal_categories_are_the_numbers_of_their_values() -> None:
     parted = part(make_table(CELLS), [3], make_reading(categories="ordinal"))
     assert parted.feature_names == ("a", "c", "n")
-    np.testing.assert_array_equal(parted.X, [[0.5, 1, 4.5], [0, 0, 3], [2, 2, 3]])
+    np.testing.assert_array_equal(parted.X, [[0.5, 1, 1], [0, 0, 0], [2, 2, 0]])
+    assert parted.feature_values == {"c": ("red", "blue", "x y"), "n": ("3", "4.5")}
     assert parted.reading == make_reading(categories="ordinal")
     assert part(make_table(CELLS), [3]).reading is None
 

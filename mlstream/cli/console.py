@@ -139,10 +139,7 @@ def show_card(card: StreamCard) -> None:
     if card.source.reading is not None:
         read = " ".join(describe_reading(card.source.reading, repr))
         console.print(f"How the source was read: {_plain(read)}", soft_wrap=True)
-    console.print(f"Labels: {_plain(_list_names(card.label_names))}", soft_wrap=True)
-    console.print(f"Features: {_plain(_list_names(card.feature_names))}", soft_wrap=True)
-    if categories := [f"{name} ({len(values)} values)" for name, values in card.feature_values.items()]:
-        console.print(f"Categories: {_plain(_list_names(categories))}", soft_wrap=True)
+    console.print("\n".join(map(_plain, _list_columns(card))), soft_wrap=True)
     console.print(_task_table(card))
     measured = {"": card.persistence, "; in the source ": card.source.persistence}
     shares = "".join(
@@ -158,6 +155,14 @@ def show_card(card: StreamCard) -> None:
     )
     console.print("Schedule: " + " -> ".join(visits), soft_wrap=True)
     show_drops(card, named=True)
+
+
+def _list_columns(card: StreamCard) -> Iterator[str]:
+    yield f"Labels: {_list_names(card.label_names)}"
+    yield f"Features: {_list_names(card.feature_names)}"
+    if card.feature_values:
+        categories = [f"{name} ({len(values)} values)" for name, values in card.feature_values.items()]
+        yield f"Categories: {_list_names(categories)}"
 
 
 def _list_names(names: Sequence[str]) -> str:

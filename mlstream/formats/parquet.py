@@ -142,10 +142,16 @@ def _find_words(
     column = file.read(columns=[name]).column(0)
     texts = _read_texts(column, reading)
     words.add(texts, range(1, len(texts) + 1))
-    found = words.settle()
-    if types.is_dictionary(kind) and reading.categories == "ordinal" and found == TextColumn(Column(name)):
-        return code_values(declare_numbers(name, column.unify_dictionaries().chunk(0).dictionary.to_pylist(), reading))
-    return found
+    return _declare(words.settle(), column, reading)
+
+
+def _declare(found: TextColumn, column: pa.ChunkedArray, reading: ReadingCard) -> TextColumn:
+    """Make numbers nominal, with the values of their dictionary, if they are to be categories."""
+    name = found.column.name
+    if not types.is_dictionary(column.type) or reading.categories != "ordinal" or found != TextColumn(Column(name)):
+        return found
+    chunks = column.unify_dictionaries().chunks
+    return code_values(declare_numbers(name, chunks[0].dictionary.to_pylist() if chunks else (), reading))
 
 
 def _is_text(kind: pa.DataType) -> bool:

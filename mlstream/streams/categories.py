@@ -17,16 +17,20 @@ def settle_values(values: Mapping[str, Sequence[str]], names: Sequence[str], tab
 
     Raises ValueError, which begins with `table`, if a name is not that of a feature, or values are no different words.
     """
+    known = set(names)
     for name, words in values.items():
-        if name not in names:
+        if name not in known:
             got = f"{name!r}{did_you_mean(name, list(names))}"
             raise ValueError(f"{table}: feature_values must name features. Got {got}")
-        if isinstance(words, str) or not words or not all(isinstance(word, str) for word in words):
-            rule = "must list its words, one at least"
-            raise ValueError(f"{table}: the values of feature {name!r} {rule}. Got {words!r}.")
-        if len(set(words)) < len(words):
-            raise ValueError(f"{table}: the values of feature {name!r} must differ. Got {list(words)!r}.")
+        _require_words(words, f"{table}: the values of feature {name!r}")
     return {name: tuple(values[name]) for name in names if name in values}
+
+
+def _require_words(words: Sequence[str], what: str) -> None:
+    if isinstance(words, str) or not words or not all(isinstance(word, str) for word in words):
+        raise ValueError(f"{what} must be a list of words, one at least. Got {words!r}.")
+    if len(set(words)) < len(words):
+        raise ValueError(f"{what} must differ. Got {list(words)!r}.")
 
 
 def category_sizes(names: Sequence[str], values: Mapping[str, Sequence[str]]) -> dict[int, int]:

@@ -1,6 +1,7 @@
 """Streams for tests: small ones made by hand, a strategy that draws odd ones, and what makes two the same."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -61,6 +62,7 @@ class Shape:
     seed: int = 0
     unknown: float = 0.0
     """Share of the label cells that are unknown."""
+    feature_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def make_stream(shape: Shape = Shape()) -> Stream:
@@ -93,7 +95,9 @@ def build_stream(X: npt.NDArray[np.floating], shape: Shape) -> Stream:
             evaluation_sets.append(EvaluationSet(table[rows], Y[rows], task, signatures[task], row_ids[rows]))
     tasks = tuple(Task(f"task {number}", signature) for number, signature in enumerate(signatures))
     parts = StreamParts(tasks, tuple(experiences), tuple(evaluation_sets))
-    source = Dataset(table, Y, shape.feature_names, shape.label_names, name="hand: made")
+    source = Dataset(
+        table, Y, shape.feature_names, shape.label_names, name="hand: made", feature_values=shape.feature_values
+    )
     return Stream(parts, _describe(source, parts))
 
 
@@ -143,10 +147,12 @@ def assert_same_features(got: Features, expected: Features) -> None:
 
 @st.composite
 def streams(draw: st.DrawFn) -> Stream:
-    """Streams of all kinds: dense or sparse, float32 or float64, odd names, empty parts, masks by row, NaN in Y."""
+    """Streams of all kinds: dense or sparse, float32 or float64, categories, odd names, empty parts, NaN in Y."""
     names = draw(st.lists(NAMES, min_size=3, max_size=8, unique=True))
     n_labels = draw(st.integers(1, len(names) - 1))
+    words = st.lists(NAMES | st.sampled_from(["0", "1", "01", "NA"]), min_size=1, max_size=4, unique=True).map(tuple)
     shape = Shape(
+        feature_values=draw(st.dictionaries(st.sampled_from(names[n_labels:]), words, max_size=2)),
         sparse=draw(st.booleans()),
         dtype=draw(st.sampled_from([np.float32, np.float64])),
         by_row=draw(st.booleans()),
@@ -161,6 +167,9 @@ def streams(draw: st.DrawFn) -> Stream:
     width = 32 if shape.dtype == np.float32 else 64
     numbers = st.floats(allow_nan=False, allow_infinity=False, width=width) | st.sampled_from([0.0, -0.0, 1.0])
     X = draw(hnp.arrays(shape.dtype, (n_samples, len(shape.feature_names)), elements=numbers))
+    for name, values in shape.feature_values.items():
+        codes = hnp.arrays(shape.dtype, n_samples, elements=st.integers(0, len(values) - 1))
+        X[:, shape.feature_names.index(name)] = draw(codes)
     return build_stream(X, shape)
 
 

@@ -41,7 +41,7 @@ def read_arff(
     """
     lines = Lines(source, path, "%")
     header = parse_header(lines.head(), path, reading)
-    readers = [_agree(one, words or {}, path) for one in header.columns]
+    readers = header.columns if words is None else [_agree(column, words, path) for column in header.columns]
     reader, first_line = BlockReader(readers, lines, missing_words(reading, "?")), header.n_lines + 1
     columns = tuple(one.column for one in readers)
     has_values = any(column.numbers is not None and not column.is_binary for column in columns)

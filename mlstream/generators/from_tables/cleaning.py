@@ -85,5 +85,5 @@ def _take_columns(dataset: Dataset, features: Mask, labels: Mask) -> Dataset:
         Y=dataset.Y if labels.all() else dataset.Y[:, labels],
         feature_names=names,
         label_names=tuple(compress(dataset.label_names, labels)),
-        feature_values={name: values for name, values in dataset.feature_values.items() if name in names},
+        feature_values={name: dataset.feature_values[name] for name in names if name in dataset.feature_values},
     )

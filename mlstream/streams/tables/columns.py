@@ -133,7 +133,7 @@ def part(
     _require_rows(first.path, n_rows, extras.n_rows)
     cells = X.take()
     _warn_of_keys(cells, names, columns, first.path, reading.time)
-    values = {column.name: column.categories for column in columns if _is_category(column, reading)}
+    values = _category_values(columns, reading)
     filled, feature_names = _fill(cells, names, columns, first.path, reading)
     if reading.missing == "drop":
         reading = reading.model_copy(update={"n_dropped": n_rows - extras.n_rows})
@@ -303,6 +303,10 @@ def _is_category(column: Column, reading: ReadingCard) -> bool:
     return reading.categories == "ordinal" and column.values is not None
 
 
+def _category_values(columns: Sequence[Column], reading: ReadingCard) -> dict[str, tuple[str, ...]]:
+    return {column.name: column.categories for column in columns if _is_category(column, reading)}
+
+
 def _read_features(table: Table, features: Sequence[int], reading: ReadingCard) -> Cells:
     X: Cells = join_columns(list(_blocks(table, features, reading)))
     if sparse.issparse(X):
@@ -310,15 +314,17 @@ def _read_features(table: Table, features: Sequence[int], reading: ReadingCard) 
     return X
 
 
-def _blocks(table: Table, features: Sequence[int], reading: ReadingCard) -> Iterator[Cells]:
-    def kind(index: int) -> str:
-        column = table.columns[index]
-        parts = "parts" if column.is_date and reading.dates == "parts" else "numbers"
-        if _is_category(column, reading) and not column.is_binary:
-            return "codes"
-        return "one-hot" if _is_one_hot(column, reading) else parts
+def _kind(column: Column, reading: ReadingCard) -> str:
+    """Say what the cells of a column become: one-hot, codes, parts of dates, or numbers."""
+    if _is_one_hot(column, reading):
+        return "one-hot"
+    if _is_category(column, reading) and not column.is_binary:
+        return "codes"
+    return "parts" if column.is_date and reading.dates == "parts" else "numbers"
 
-    for what, group in groupby(features, kind):
+
+def _blocks(table: Table, features: Sequence[int], reading: ReadingCard) -> Iterator[Cells]:
+    for what, group in groupby(features, lambda index: _kind(table.columns[index], reading)):
         indices = list(group)
         block = take_columns(table.cells, indices)
         columns = [table.columns[index] for index in indices]

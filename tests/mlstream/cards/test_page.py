@@ -67,6 +67,14 @@ def test_drifts_are_shown_if_they_are_known() -> None:
     assert rows_of(page, "Drifts") == [["P(X)", "gradual", "task 0", "task 1", "4", "9", "no"]]
 
 
+def test_categories_are_counted_where_there_are_some() -> None:
+    card = make_stream().card
+    assert "features that are categories" not in card_page(card)
+    page = card_page(card.model_copy(update={"feature_values": {"a": ("tcp", "udp"), "c": ("x",)}}))
+    assert "| features that are categories | 2, of 1 to 2 values: " in page
+    assert "nominal, with their words" in page
+
+
 def test_licence_and_citation_are_said_or_said_to_be_missing() -> None:
     card = make_stream().card
     source = card.source.model_copy(update={"licence": "CC BY 4.0", "citation": "Someone: Something. 2001."})

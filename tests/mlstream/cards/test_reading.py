@@ -15,7 +15,10 @@ SENTENCES = (
     ({"missing": "indicator"}, "the mean of their column, and 0/1 features mark them."),
     ({"missing": "keep"}, "Missing values of features stay NaN."),
     ({"categories": "one-hot"}, "Columns of words became 0/1 features, one per value."),
-    ({"categories": "ordinal"}, "Words became the number of the value, from 0."),
+    (
+        {"categories": "ordinal"},
+        "Words and other declared values became their number, from 0; their mean is the most frequent one.",
+    ),
     ({"separator": ";"}, "Cells of the file are separated by <;>."),
     ({"ignore": ["id", ""]}, "Columns that were left out: <id>, those without a name."),
     ({"dates": "epoch"}, "Dates became seconds since 1970."),

@@ -43,12 +43,13 @@ def test_labels_and_the_first_features_are_named(capsys):
     card = make_preset("synthetic-rand").card
     words = [f"proto={word}" for word in ("tcp", "udp", "icmp")]
     names = ["id", *words, "answer", *(f"feature number {place}" for place in range(2000))]
-    console.show_card(card.model_copy(update={"feature_names": names}))
+    console.show_card(card.model_copy(update={"feature_names": names, "feature_values": {"id": ("a", "b")}}))
     lines = capsys.readouterr().out.splitlines()
     assert f"Labels: {', '.join(card.label_names)}" in lines
     shown = next(line for line in lines if line.startswith("Features: "))
     assert shown.startswith("Features: id, proto=... (3), answer, feature number 0, feature number 1, ")
     assert shown.endswith("feature number 13 and 1,986 more")
+    assert "Categories: id (2 values)" in lines
 
 
 def test_scores_of_environments_and_hierarchies_have_columns_where_there_are_any(capsys):

@@ -109,6 +109,35 @@ def test_mulan_finds_the_labels_of_a_published_folder(tmp_path: Path) -> None:
     assert (table.label_names, dict(table.label_parents)) == (LABELS, {LABELS[2]: LABELS[0]})
 
 
+WORDS = ("tcp", "two words", "50%", "it's", 'say "hi"', "a,b", "{x}", "é", "?", "7")
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_liac_arff_reads_the_words_of_categories(*, is_sparse: bool) -> None:
+    codes = np.random.default_rng(0).integers(0, len(WORDS), (40, 1)).astype(float)
+    X = np.hstack([codes, codes + 0.5])
+    table = format_arff(
+        sparse.csr_array(X) if is_sparse else X, np.ones((40, 1), np.uint8), ("c", "n"), ("y",), title="t",
+        values={"c": WORDS},
+    )  # fmt: skip
+    read = arff.loads("".join(table), return_type=arff.DENSE)
+    assert read["attributes"][1:] == [("c", list(WORDS)), ("n", "NUMERIC")]
+    assert [row[1:] for row in read["data"]] == [[WORDS[int(code)], number] for code, number in X]
+
+
+def test_scipy_and_river_read_the_words_of_categories(tmp_path: Path) -> None:
+    codes, words = np.array([2.0, 0, 1, 1]), ("udp", "tcp", "icmp")
+    path = tmp_path / "x.arff"
+    table = format_arff(codes[:, None], np.ones((4, 1), np.uint8), ("c",), ("y",), title="t", values={"c": words})
+    path.write_text("".join(table), encoding="utf-8")
+    expected = [words[int(code)] for code in codes]
+    rows, header = scipy_arff.loadarff(str(path))
+    assert header["c"] == ("nominal", words)
+    assert [cell.decode() for cell in rows["c"]] == expected
+    stream = pytest.importorskip("river.stream", reason="needs River")
+    assert [x["c"] for x, _ in stream.iter_arff(str(path), target="y")] == expected
+
+
 HEAD = "@relation t\n@attribute a numeric\n@attribute b numeric\n@attribute y {0,1}\n@data\n"
 # What a peer spoils or refuses, and what stands there: features, then the label.
 SPOILT = {

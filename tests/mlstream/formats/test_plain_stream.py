@@ -5,12 +5,14 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mlstream._support.content import FormatError
 from mlstream.data.datasets import load_dataset
+from mlstream.formats.npz import load_npz, save_npz
 from mlstream.formats.plain_stream import load_tables, save_tables
-from tests.mlstream.small_streams import Shape, assert_same_stream, make_stream
+from tests.mlstream.small_streams import Shape, assert_same_stream, build_stream, make_stream
 
 HINT = r"(load_dataset reads plain tables|.* makes a stream of a table)\."
 
@@ -129,3 +131,27 @@ def test_reading_and_writing_leave_the_stream_as_it_was(tmp_path: Path) -> None:
     stream = make_stream(Shape(sparse=True))
     save_tables(stream, tmp_path / "x.arff")
     assert_same_stream(stream, make_stream(Shape(sparse=True)))
+
+
+def test_a_card_of_other_values_is_an_error(tmp_path: Path) -> None:
+    X = np.zeros((20, 4))
+    save_tables(build_stream(X, Shape(feature_values={"b": ("tcp", "udp")})), tmp_path / "x.arff")
+    card = tmp_path / "x.card.json"
+    text = card.read_text(encoding="utf-8")
+    for values, got in (('"b":["udp","tcp"]', "tcp, udp"), ('"a":["tcp"]', "numbers")):
+        document = json.loads(text) | {"feature_values": json.loads("{" + values + "}")}
+        card.write_text(json.dumps(document), encoding="utf-8")
+        with pytest.raises(FormatError, match=rf"x.arff: column '[ab]' must declare the values .* Got {got}\."):
+            load_tables(tmp_path / "x.arff")
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_what_is_no_code_of_the_card_is_an_error(tmp_path: Path, *, is_sparse: bool) -> None:
+    stream = build_stream(np.full((20, 4), 2.0), Shape(sparse=is_sparse))
+    wrong = stream.with_card(stream.card.model_copy(update={"feature_values": {"b": ("tcp", "udp")}}))
+    message = "feature 'b' must hold codes of its 2 values, .* Got 2 in row 0"
+    with pytest.raises(ValueError, match=message):
+        save_tables(wrong, tmp_path / "x.arff")
+    save_npz(wrong, tmp_path / "x.npz")
+    with pytest.raises(FormatError, match=f"x.npz: X: {message}"):
+        load_npz(tmp_path / "x.npz")

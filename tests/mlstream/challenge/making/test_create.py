@@ -137,6 +137,14 @@ def test_the_public_card_makes_no_stream_again_and_tells_nothing_of_hidden_envir
         assert word not in everything
 
 
+def test_categories_that_a_stream_declares_are_those_of_the_challenge_and_their_words_stay_hidden(tmp_path, stream):
+    declared = {"invariant-0": tuple(f"word {number}" for number in range(9))}
+    _, bundle, _ = make(tmp_path, stream.with_card(stream.card.model_copy(update={"feature_values": declared})))
+    features = json.loads((bundle / "card.public.json").read_text())["features"]
+    assert [feature["categories"] is None for feature in features].count(False) == 1
+    assert not any(b"word 0" in path.read_bytes() for path in bundle.iterdir())
+
+
 def test_no_secret_and_no_base_rate_of_a_hidden_environment_is_in_the_bundle(challenge):
     organiser, bundle, manifest = challenge
     assert verify_challenge(organiser, bundle) == []

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from estimators.interop.river import as_river_classifier as as_river_classifier
     from estimators.interop.river import as_river_detector as as_river_detector
     from estimators.invariance.hashing import hash_categories as hash_categories
+    from estimators.invariance.hashing import one_hot_categories as one_hot_categories
     from estimators.invariance.logistic import InvariantLogisticClassifier as InvariantLogisticClassifier
     from estimators.pipeline import StreamPipeline as StreamPipeline
+    from estimators.pipeline import with_categories as with_categories
     from estimators.pragma.forest import PragmaForestClassifier as PragmaForestClassifier
     from estimators.pragma.stream_forest import PragmaStreamForestClassifier as PragmaStreamForestClassifier
     from estimators.pragma.threshold import PragmaThreshold as PragmaThreshold
@@ -59,7 +61,7 @@ else:
             "estimators.ensembles.coordinate_boosting": ["OnlineCoordinateBoosting"],
             "estimators.interop.onnx": ["register_onnx_converters", "to_onnx"],
             "estimators.interop.river": ["RiverClassifier", "as_river", "as_river_classifier", "as_river_detector"],
-            "estimators.invariance.hashing": ["hash_categories"],
+            "estimators.invariance.hashing": ["hash_categories", "one_hot_categories"],
             "estimators.invariance.logistic": ["InvariantLogisticClassifier"],
             "estimators.linear.logistic": ["OnlineLogisticRegression"],
             "estimators.meta.binary_relevance": ["BinaryRelevance"],
@@ -77,7 +79,7 @@ else:
             "estimators.networks.ewc": ["EWCClassifier"],
             "estimators.networks.lwf": ["LwFClassifier"],
             "estimators.networks.neural": ["OnlineNeuralClassifier"],
-            "estimators.pipeline": ["StreamPipeline"],
+            "estimators.pipeline": ["StreamPipeline", "with_categories"],
             "estimators.pragma.forest": ["PragmaForestClassifier"],
             "estimators.pragma.stream_forest": ["PragmaStreamForestClassifier"],
             "estimators.pragma.threshold": ["PragmaThreshold"],

@@ -1,6 +1,6 @@
 """A pipeline of transformers and a classifier that learn together from a stream."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any, Literal, Self
@@ -22,6 +22,7 @@ from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels, grown
 from estimators.contract.targets import ClassTarget, as_table
 from estimators.contract.validation import Features, FrameRows, check_rows, is_fitted, stack_rows
+from estimators.invariance.hashing import one_hot_categories
 
 
 class StreamPipeline(Composition, EnvironmentClassifier):
@@ -340,6 +341,52 @@ class StreamPipeline(Composition, EnvironmentClassifier):
                 f"The last step must be a classifier of this package; BinaryRelevance wraps any other. "
                 f"Got {name!r}, a {type(last).__name__}, instead."
             )
+
+
+def with_categories(learner: Any, n_values: Mapping[int, int]) -> Any:
+    """Return a learner to which some features are categories: every learner can take a table of categories so.
+
+    Parameters
+    ----------
+    learner : estimator
+        A learner of ours, or any other that `StreamPipeline` takes as its last step. It is left as it is.
+    n_values : mapping of int to int
+        Number of values of each feature that holds categories, by its position: ``categorical_features`` of a table
+        or a stream of `mlstream`.
+
+    Returns
+    -------
+    estimator
+        A copy whose parameter `categorical_features` is set, where the learner, or the one inside it, has it. A
+        `StreamPipeline` is returned as it is: its steps say what becomes of features. Any other learner gets
+        the features from `one_hot_categories`; between rows that differ in a category, distances are then those of
+        overlap.
+
+    Examples
+    --------
+    >>> from estimators import make_strategy, with_categories
+    >>> with_categories(make_strategy("BR_HT"), {0: 3})
+    BinaryRelevance(estimator=HoeffdingTreeClassifier(categorical_features={0: 3}))
+    >>> list(with_categories(make_strategy("StreamRidge"), {0: 3}).named_steps)
+    ['categories', 'learn']
+    """
+    if not n_values or isinstance(learner, StreamPipeline):
+        return learner
+    path, inner = "", learner
+    while inner is not None and "categorical_features" not in _own_parameters(inner):
+        name = next((name for name in ("estimator", "forest") if name in _own_parameters(inner)), None)
+        path, inner = f"{path}{name}__", None if name is None else getattr(inner, name)
+    if inner is None:
+        columns = FunctionTransformer(one_hot_categories, kw_args={"n_values": dict(n_values)})
+        return StreamPipeline([("categories", columns), ("learn", learner)])
+    if inner.categorical_features is not None:
+        return learner
+    return clone(learner).set_params(**{f"{path}categorical_features": dict(n_values)})
+
+
+def _own_parameters(learner: Any) -> set[str]:
+    """Return the parameters of a learner of ours: those of other packages mean something else by the same names."""
+    return set(learner.get_params(deep=False)) if type(learner).__module__.startswith("estimators.") else set()
 
 
 def _as_passed(X: Features | FrameRows) -> Features:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from estimators.contract.validation import Features, is_frame, is_missing, is_sparse
+from estimators.contract.validation import Features, is_frame, is_missing
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -43,7 +43,7 @@ class Nominal:
 
     def require(self, X: Features, names: Sequence[object]) -> None:
         """Refuse rows with anything but codes."""
-        codes = X[:, self.places].toarray() if is_sparse(X) else X[:, self.places]
+        codes = X[:, self.places] if isinstance(X, np.ndarray) else X[:, self.places].toarray()
         limits = self._limits(X.dtype)
         wrong = np.argwhere((codes != np.floor(codes)) | (codes < 0) | ~(codes < limits))
         if len(wrong):

@@ -1,6 +1,6 @@
 """Categories as columns of a fixed number, however many there are."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,8 @@ from sklearn.feature_extraction import FeatureHasher
 from sklearn.utils.validation import check_array
 
 from estimators._typing import Array, MatrixLike
-from estimators.contract.validation import as_mixed, errors_in_one_line, is_missing
+from estimators.contract.categories import find_nominal
+from estimators.contract.validation import Features, as_mixed, errors_in_one_line, is_missing
 from metrics.validation import require_integer
 
 # rows from which on it is faster to look for the categories of a column first
@@ -75,6 +76,57 @@ def hash_categories(X: MatrixLike, *, n_features: int = 1024) -> sparse.csr_arra
     hashed = sparse.csr_array((np.ones(places.size), places.ravel(), starts), shape=(len(table), n_features))
     hashed.sum_duplicates()
     return hashed
+
+
+def one_hot_categories(X: MatrixLike, *, n_values: Mapping[int, int], max_columns: int = 128) -> Array:
+    """Code each value of some columns as a 0/1 column of its own, and leave the others as they are.
+
+    Like `hash_categories` it needs no fitting: ``FunctionTransformer(one_hot_categories, kw_args={"n_values": ...})``
+    is a step of `StreamPipeline`. `mlstream.evaluate` puts it before learners that have no parameter
+    `categorical_features`, where a stream knows its categories.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Features; categories are codes, 0, 1, ...
+    n_values : mapping of int to int
+        Number of values of each feature that holds categories, by its position.
+    max_columns : int, default=128
+        Columns of one feature at most: more values share as many columns, found by a hash.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_columns)
+        The other features, then the columns of each feature in `n_values`, in the order of positions.
+
+    Raises
+    ------
+    ValueError
+        If a code is not a whole number from 0 to below its number of values.
+
+    Examples
+    --------
+    >>> from estimators import one_hot_categories
+    >>> one_hot_categories([[0.5, 2], [0.25, 0]], n_values={1: 3})
+    array([[0.5 , 0.  , 0.  , 1.  ],
+           [0.25, 1.  , 0.  , 0.  ]])
+    """
+    require_integer(max_columns, "max_columns", 1)
+    with errors_in_one_line():
+        table: Features = check_array(as_mixed(X), accept_sparse="csr", dtype=[np.float64, np.float32])
+    table = table if isinstance(table, np.ndarray) else table.toarray()
+    nominal = find_nominal(n_values, table.shape[1], None)
+    if nominal is None:
+        return table
+    nominal.require(table, range(table.shape[1]))
+    blocks = [np.delete(table, nominal.places, axis=1)]
+    for place in nominal.places.tolist():
+        codes, n = table[:, place], n_values[place]
+        if n <= max_columns:
+            blocks.append((codes[:, np.newaxis] == np.arange(n)).astype(table.dtype))
+        else:
+            blocks.append(hash_categories(codes[:, np.newaxis], n_features=max_columns).toarray().astype(table.dtype))
+    return np.hstack(blocks)
 
 
 def _hash_column(number: int, column: Array, n_features: int) -> Array:

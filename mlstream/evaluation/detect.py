@@ -150,7 +150,7 @@ def detect_all(
         for name, detector in detectors.items()
     }
     total, n_errors = 0.0, 0
-    for mistakes in mistakes_along(fresh(learner.estimator, learner.seed), stream, settings):
+    for mistakes in mistakes_along(fresh(learner.estimator, learner.seed, stream), stream, settings):
         for watcher in watchers.values():
             watcher.watch(mistakes)
         given = mistakes.errors(options.errors)
@@ -170,7 +170,7 @@ def describe_detection(
 ) -> dict[str, Any]:
     """Return the fields of a record that are known before the detection."""
     seed, drifts = learner.seed, true_drifts(stream)
-    watching, learning = fresh_detector(detector, seed), fresh(learner.estimator, seed)
+    watching, learning = fresh_detector(detector, seed), fresh(learner.estimator, seed, stream)
     max_delay = options.max_delay or _default_delay(drifts, stream.n_samples)
     return {
         "detector": name,

@@ -92,6 +92,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         `environment` of its `partial_fit` or `predict_then_fit`, or of an estimator inside for which scikit-learn
         routes it (``set_partial_fit_request(environment=True)``). Where labels emerge, an estimator made
         with ``on_new_labels="grow"`` is given the labels that have emerged so far, in that order; others are given all.
+        Where the stream knows which features are categories, the learner is told (`estimators.with_categories`): trees
+        of ours split them, other learners get a 0/1 feature for each value.
     stream : Stream, str or path
         The stream; or its file, its published folder, or the name of one that this project publishes. Rows of an NPZ
         file stay in it until they are learnt, so that memory does not depend on their number.
@@ -238,7 +240,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         warm_up_rows=warm_up_rows,
     )
     stream = as_stream(stream)
-    copy = fresh(estimator, require_seed(seed))
+    copy = fresh(estimator, require_seed(seed), stream)
     require_probabilities(estimator, settings)
     with cpu_part("records"):
         description = describe_run(estimator, stream, seed, settings)

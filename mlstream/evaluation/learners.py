@@ -15,6 +15,7 @@ from estimators.contract.base import StreamClassifier
 from estimators.contract.new_labels import grows
 from estimators.contract.seeding import clone_with_seed
 from estimators.contract.unknown_labels import refuse_unknown
+from estimators.pipeline import with_categories
 from mlstream._support.mapped import plain
 from mlstream.evaluation.label_space import mask_rows, shows_task_at_prediction
 from mlstream.evaluation.learner_base import (
@@ -34,13 +35,17 @@ from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import Features, Index, Indicator, Mask, Stream
 
 
-def fresh(estimator: object, seed: int) -> Any:
+def fresh(estimator: object, seed: int, stream: Stream | None = None) -> Any:
     """Clone an estimator without its learnt state, as a learner of labels, wrapped if needed, and seed it.
 
-    The seed goes to every parameter called `random_state`, nested estimators included. A TypeError is raised if it
-    cannot learn labels from a stream.
+    The seed goes to every parameter called `random_state`, nested estimators included. A learner of a stream is told
+    which features are categories, see `estimators.with_categories`. A TypeError is raised if it cannot learn labels
+    from a stream.
     """
-    return clone_with_seed(wrap(estimator), seed)
+    learner = wrap(estimator)
+    if stream is not None and stream.feature_values:
+        learner = with_categories(learner, stream.categorical_features)
+    return clone_with_seed(learner, seed)
 
 
 def model_size_bytes(estimator: object) -> int | None:

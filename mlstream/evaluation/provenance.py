@@ -35,7 +35,7 @@ def describe_run(estimator: object, stream: Stream, seed: int, settings: Setting
 
     The estimator is as the user has it: neither wrapped nor seeded.
     """
-    copy = fresh(estimator, seed)
+    copy = fresh(estimator, seed, stream)
     return {
         "strategy": type(estimator).__name__,
         "wrapped_as": wrapped_as(estimator),

@@ -74,7 +74,7 @@ class _Models:
         self._signatures = np.stack([task.signature for task in stream.tasks])
 
     def train(self, rows: _Rows) -> Learner:
-        copy = fresh(self._estimator, self._seed)
+        copy = fresh(self._estimator, self._seed, self._stream)
         learner = adapt_to_stream(copy, self._stream, ResourceMeter("none"), self._settings)
         learner.learn(*rows)
         return learner

@@ -5,20 +5,13 @@ seen. -1 is a value that was never seen.
 """
 
 import math
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from estimators._kernels.compile import BUILD, HOT, JIT, PART, njit
 from estimators._kernels.extend import extend
 from estimators._typing import Array
-
-if TYPE_CHECKING:
-    from estimators.trees._kernels.multilabel_arrays import MultilabelTree
-    from estimators.trees._kernels.regression_arrays import RegressionTree
-    from estimators.trees._kernels.tree_arrays import TreeArrays
-
-    AnyTree: TypeAlias = TreeArrays | MultilabelTree | RegressionTree
 
 NONE = -1
 # the "threshold" of a branch with a child for each value; that of a branch of one value against the rest is its bin
@@ -44,6 +37,26 @@ class Categories(NamedTuple):
 
 ALL_NUMBERS = np.zeros(0, np.int32)
 NO_CATEGORIES = Categories(ALL_NUMBERS, np.zeros((0, 0), VALUE), np.zeros((0, 0, 0)), np.zeros(0, LINK))
+
+
+class Tree(Protocol):
+    """Trees of any kind in flat arrays, whose nodes have the fields feature, threshold, left and right."""
+
+    @property
+    def nodes(self) -> Array:
+        """Places of nodes."""
+
+    @property
+    def categories(self) -> Categories:
+        """Nominal features."""
+
+
+class ObservingTree(Tree, Protocol):
+    """Trees whose observers know their weight."""
+
+    @property
+    def observers(self) -> Array:
+        """Places of observers."""
 
 
 def new_categories(n_features: int, nominal: Array) -> Categories:
@@ -122,19 +135,19 @@ def _find(row: Array, code: float) -> int:
 
 # ------------------------------------------------------------------ observers
 @njit(**HOT)
-def has_categories(tree: "AnyTree") -> bool:
+def has_categories(tree: Tree) -> bool:
     """Return whether any feature is nominal."""
     return len(tree.categories.places) > 0
 
 
 @njit(**HOT)
-def is_nominal(tree: "AnyTree", feature: int) -> bool:
+def is_nominal(tree: Tree, feature: int) -> bool:
     """Return whether a feature is nominal."""
     return len(tree.categories.places) > 0 and tree.categories.places[feature] != NONE
 
 
 @njit(**PART)
-def clear_counts(tree: "AnyTree", o: int) -> None:
+def clear_counts(tree: Tree, o: int) -> None:
     """Empty the counts of an observer."""
     counts = tree.categories.counts
     for p in range(counts.shape[1]):
@@ -143,7 +156,7 @@ def clear_counts(tree: "AnyTree", o: int) -> None:
 
 
 @njit(**HOT)
-def count_value(tree: "AnyTree", o: int, feature: int, value: float, weight: float) -> None:
+def count_value(tree: Tree, o: int, feature: int, value: float, weight: float) -> None:
     """Count a value in an observer, if the feature is nominal."""
     place = tree.categories.places[feature]
     if place != NONE:
@@ -151,7 +164,7 @@ def count_value(tree: "AnyTree", o: int, feature: int, value: float, weight: flo
 
 
 @njit(**HOT)
-def log_share(tree: "AnyTree", o: int, feature: int, value: float) -> float:
+def log_share(tree: ObservingTree, o: int, feature: int, value: float) -> float:
     """Return the logarithm of the share of a value in an observer: as in River, 0 if it has not seen the value.
 
     Of numbers it is 0.
@@ -165,7 +178,7 @@ def log_share(tree: "AnyTree", o: int, feature: int, value: float) -> float:
 
 # ------------------------------------------------------------------- branches
 @njit(**HOT)
-def child_of(tree: "AnyTree", i: int, value: float) -> int:
+def child_of(tree: Tree, i: int, value: float) -> int:
     """Return the child of a branch to which a value leads, or `NONE` if the value has none."""
     node = tree.nodes[i]
     if not is_nominal(tree, node.feature):
@@ -179,7 +192,7 @@ def child_of(tree: "AnyTree", i: int, value: float) -> int:
 
 
 @njit(**HOT)
-def next_child(tree: "AnyTree", i: int, child: int) -> int:
+def next_child(tree: Tree, i: int, child: int) -> int:
     """Return the child of a branch after another one, or `NONE` after the last; the first is on the left."""
     node = tree.nodes[i]
     if child == node.right:
@@ -188,20 +201,20 @@ def next_child(tree: "AnyTree", i: int, child: int) -> int:
 
 
 @njit(**PART)
-def push_children(tree: "AnyTree", i: int, stack: Array, height: int) -> int:
+def push_children(tree: Tree, i: int, stack: Array, height: int) -> int:
     """Put the children of a branch on a stack, from which the first comes out first; return its height."""
-    bottom, child = height, np.int64(tree.nodes[i].left)
+    bottom, child = height, int(tree.nodes[i].left)
     while child != NONE:
-        stack[height], height, child = child, height + 1, np.int64(next_child(tree, i, child))
+        stack[height], height, child = child, height + 1, int(next_child(tree, i, child))
     for k in range((height - bottom) // 2):
         stack[bottom + k], stack[height - 1 - k] = stack[height - 1 - k], stack[bottom + k]
     return height
 
 
 @njit(**BUILD)
-def heaviest_of(tree: "AnyTree", i: int, weights: Array) -> int:
+def heaviest_of(tree: Tree, i: int, weights: Array) -> int:
     """Return the first of the heaviest children of a branch; `UNWEIGHED` nodes have the weight of their children."""
-    heaviest, most, child = NONE, UNWEIGHED, np.int64(tree.nodes[i].left)
+    heaviest, most, child = NONE, UNWEIGHED, int(tree.nodes[i].left)
     stack = np.empty(len(weights), np.int64)
     while child != NONE:
         total, height, stack[0] = 0.0, 1, child
@@ -214,18 +227,18 @@ def heaviest_of(tree: "AnyTree", i: int, weights: Array) -> int:
                 total += weights[at]
         if total > most:
             heaviest, most = child, total
-        child = np.int64(next_child(tree, i, child))
+        child = int(next_child(tree, i, child))
     return heaviest
 
 
 @njit(**HOT)
-def is_multiway(tree: "AnyTree", i: int) -> bool:
+def is_multiway(tree: Tree, i: int) -> bool:
     """Return whether a branch has a child for each value."""
     return tree.nodes[i].threshold == MULTIWAY and is_nominal(tree, tree.nodes[i].feature)
 
 
 @njit(**PART)
-def add_child(tree: "AnyTree", i: int, child: int, value: int) -> None:
+def add_child(tree: Tree, i: int, child: int, value: int) -> None:
     """Append a child for a value to a branch that has a child for each value, or that will have."""
     node, links = tree.nodes[i], tree.categories.links
     links[child].next, links[child].bin = NONE, value
@@ -237,7 +250,7 @@ def add_child(tree: "AnyTree", i: int, child: int, value: int) -> None:
 
 
 @njit(**PART)
-def replace_child(tree: "AnyTree", i: int, child: int, by: int) -> None:
+def replace_child(tree: Tree, i: int, child: int, by: int) -> None:
     """Put a node in the place of a child of a branch."""
     node, links = tree.nodes[i], tree.categories.links
     if is_multiway(tree, i):

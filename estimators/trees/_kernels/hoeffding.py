@@ -3,8 +3,6 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from estimators._kernels.compile import BUILD, HOT, LOOP, PART, Direct, njit
 from estimators._typing import Array
 from estimators.trees._kernels.categories import (
@@ -163,7 +161,7 @@ def predict_row(arrays: TreeArrays, t: int, X: Array, r: int, scratch: Scratch, 
 def leaf_to_learn(arrays: TreeArrays, t: int, X: Array, r: int, leaf: int, row: Row) -> tuple[int, Row]:
     """Return the leaf that learns a row: a new one, without a guess, if a value that a branch meets has no child."""
     if has_categories(arrays):
-        i = np.int64(arrays.trees[t].root)
+        i = int(arrays.trees[t].root)
         while arrays.nodes[i].feature != NONE:
             value = X[r, arrays.nodes[i].feature]
             child = child_of(arrays, i, value)

@@ -142,7 +142,7 @@ def _heaviest_child(tree: MultilabelTree, i: int) -> int:
 @njit(**PART)
 def _leaf_to_learn(tree: MultilabelTree, X: Array, r: int, leaf: int, guesses: Array) -> int:
     """Return the leaf that learns a row: a new one, without guesses, if a value that a branch meets has no child."""
-    i = np.int64(0)
+    i = 0
     while tree.nodes[i].feature != NONE:
         value = X[r, tree.nodes[i].feature]
         child = child_of(tree, i, value)

@@ -11,7 +11,6 @@ from estimators._typing import Array
 from estimators.trees._kernels.categories import (
     ALL_NUMBERS,
     NO_CATEGORIES,
-    NONE,
     Categories,
     clear_counts,
     extended,
@@ -20,6 +19,7 @@ from estimators.trees._kernels.categories import (
     next_child,
 )
 
+NONE = -1
 MEAN, SQUARES, PRECISION, LOWEST, HIGHEST = range(5)
 
 # a leaf is a node without a feature; `left` of a free place is the next free one

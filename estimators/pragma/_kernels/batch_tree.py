@@ -1,4 +1,7 @@
-"""Growing a decision tree from a table: exact splits by sorting, with the criterion that a number names."""
+"""Growing a decision tree from a table: exact splits, with the criterion that a number names.
+
+Numbers are sorted, and cut at a threshold; a nominal feature, which holds codes, is split by one value against the rest.
+"""
 
 import math
 from typing import NamedTuple
@@ -6,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from estimators._kernels.compile import JIT, call_at, njit
-from estimators._kernels.randomness import draw_subset
+from estimators._kernels.randomness import GOLDEN, draw_subset
 from estimators._typing import Array, Integer
+from estimators.trees._kernels.categories import NO_MARKS, is_marked
 
 GINI, ENTROPY, PRAGMA = 0, 1, 2
 # values of a feature that are nearer than this count as equal, as in scikit-learn
@@ -19,7 +23,7 @@ TINY = 1e-12
 class Growth(NamedTuple):
     """Options of growing: the criterion, the preferences of each class (for PRAGMA), and when to stop.
 
-    `surface` is as in `Losses`.
+    `surface` is as in `Losses`; `nominal` marks the features that hold codes.
     """
 
     criterion: int
@@ -31,12 +35,14 @@ class Growth(NamedTuple):
     min_samples_split: int
     min_samples_leaf: int
     max_features: int
+    nominal: Array = NO_MARKS
 
 
 class Nodes(NamedTuple):
     """Nodes of a tree in the order of a descent to the left first, named as in scikit-learn; children of a leaf are -1.
 
     `value` (n_nodes, 1, n_classes) holds the shares of the classes by weight, `weighted_n_node_samples` their sum.
+    `nominal` marks features whose "threshold" is a value: rows with it go left, those with any other value right.
     """
 
     feature: Array
@@ -45,6 +51,7 @@ class Nodes(NamedTuple):
     children_right: Array
     value: Array
     weighted_n_node_samples: Array
+    nominal: Array = NO_MARKS
 
     def apply(self, X: Array) -> Array:
         """Return the leaf that each row of float32 falls into."""
@@ -76,12 +83,12 @@ def grow_tree(X: Array, y: Array, weights: Array, growth: Growth, state: Integer
         if best < 0:
             continue
         feature[node], threshold[node] = best, value
-        middle = _part(X, rows, spare, begin, end, best, value)
+        middle = _part(X, rows, spare, (begin, end), growth.nominal, best, value)
         pending.append((middle, end, depth + 1, node, True))
         pending.append((begin, middle, depth + 1, node, False))
     totals = counts[:n_nodes].sum(axis=1)
     value = (counts[:n_nodes] / totals.reshape(n_nodes, 1)).reshape(n_nodes, 1, n_classes)
-    return Nodes(feature[:n_nodes], threshold[:n_nodes], left[:n_nodes], right[:n_nodes], value, totals)
+    return Nodes(feature[:n_nodes], threshold[:n_nodes], left[:n_nodes], right[:n_nodes], value, totals, growth.nominal)
 
 
 @njit(**JIT)
@@ -92,9 +99,15 @@ def find_leaves(X: Array, nodes: Nodes) -> Array:
     for i in range(len(X)):
         at = 0
         while left[at] >= 0:
-            at = left[at] if X[i, feature[at]] <= threshold[at] else right[at]
+            at = left[at] if _goes_left(X, i, nodes.nominal, feature[at], threshold[at]) else right[at]
         leaves[i] = at
     return leaves
+
+
+@njit(**JIT)
+def _goes_left(X: Array, i: int, nominal: Array, feature: int, threshold: float) -> bool:
+    value = X[i, feature]
+    return value == threshold if is_marked(nominal, feature) else value <= threshold
 
 
 @njit(**JIT)
@@ -104,12 +117,15 @@ def _must_stop(counts: Array, n: int, depth: int, growth: Growth) -> bool:
 
 
 @njit(**JIT)
-def _part(X: Array, rows: Array, spare: Array, begin: int, end: int, feature: int, threshold: float) -> int:
+def _part(
+    X: Array, rows: Array, spare: Array, node: tuple[int, int], nominal: Array, feature: int, threshold: float
+) -> int:
     """Move rows of the left side to the front, keeping their order; return where the right side begins."""
+    begin, end = node
     middle, n_right = begin, 0
     for at in range(begin, end):
         i = rows[at]
-        if X[i, feature] <= threshold:
+        if _goes_left(X, i, nominal, feature, threshold):
             rows[middle] = i
             middle += 1
         else:
@@ -123,20 +139,30 @@ def _part(X: Array, rows: Array, spare: Array, begin: int, end: int, feature: in
 def _best_split(
     X: Array, y: Array, weights: Array, rows: Array, counts: Array, growth: Growth, state: Integer
 ) -> tuple[Integer, int, float]:
-    """Find the best of some drawn features and its threshold; if these are constant, try all others."""
+    """Find the best of some drawn features and its threshold, or value; if these are constant, try all others."""
     drawn = np.empty(min(growth.max_features, X.shape[1]), np.int64)
     state = draw_subset(state, X.shape[1], drawn)
     feature, threshold, lowest = -1, 0.0, np.inf
     for f in drawn:
-        value, where = _best_threshold(X[rows, f], y[rows], weights[rows], counts, growth)
+        value, where = _best_of_feature(X, y, weights, rows, f, counts, growth)
         if value < lowest - TINY:
             feature, threshold, lowest = f, where, value
     if feature < 0 and len(drawn) < X.shape[1]:
         for f in range(X.shape[1]):
-            value, where = _best_threshold(X[rows, f], y[rows], weights[rows], counts, growth)
+            value, where = _best_of_feature(X, y, weights, rows, f, counts, growth)
             if value < np.inf:
                 return state, f, where
     return state, feature, threshold
+
+
+@njit(**JIT)
+def _best_of_feature(
+    X: Array, y: Array, weights: Array, rows: Array, feature: int, counts: Array, growth: Growth
+) -> tuple[float, float]:
+    """Return the lowest loss, and its threshold or value."""
+    if is_marked(growth.nominal, feature):
+        return _best_value(X[rows, feature], y[rows], weights[rows], counts, growth)
+    return _best_threshold(X[rows, feature], y[rows], weights[rows], counts, growth)
 
 
 @njit(**JIT)
@@ -157,6 +183,42 @@ def _best_threshold(values: Array, y: Array, weights: Array, counts: Array, grow
             middle = np.float64(low) / 2.0 + np.float64(high) / 2.0
             threshold = np.float64(low) if middle == high or not np.isfinite(middle) else middle
     return lowest, threshold
+
+
+@njit(**JIT)
+def _best_value(values: Array, y: Array, weights: Array, counts: Array, growth: Growth) -> tuple[float, float]:
+    lefts, rights = np.zeros(len(counts)), counts.copy()
+    lowest, best, n = np.inf, np.inf, len(values)
+    firsts, after = _rows_by_value(values)
+    for first in firsts:
+        k, n_left = first, 0
+        lefts[:] = 0.0
+        while k >= 0:
+            lefts[y[k]] += weights[k]
+            n_left, k = n_left + 1, after[k]
+        if n_left < growth.min_samples_leaf or n - n_left < growth.min_samples_leaf:
+            continue
+        np.subtract(counts, lefts, rights)
+        loss, value = _loss(lefts, rights, growth), np.float64(values[first])
+        # values come in no order
+        if loss < lowest - TINY or (loss < lowest + TINY and value < best):
+            lowest, best = min(loss, lowest), value
+    return lowest, best
+
+
+@njit(**JIT)
+def _rows_by_value(values: Array) -> tuple[Array, Array]:
+    """Return the first row of each value, or -1, in a hash table, and the next row of the same value, or -1."""
+    n_bits = 1
+    while (1 << n_bits) < 2 * len(values):
+        n_bits += 1
+    firsts, after = np.full(1 << n_bits, -1, np.int64), np.empty(len(values), np.int64)
+    for k in range(len(values) - 1, -1, -1):
+        place = np.int64((np.uint64(values[k]) * GOLDEN) >> np.uint64(64 - n_bits))
+        while firsts[place] >= 0 and values[firsts[place]] != values[k]:
+            place = (place + 1) & ((1 << n_bits) - 1)
+        firsts[place], after[k] = k, firsts[place]
+    return firsts, after
 
 
 @njit(**JIT)

@@ -36,6 +36,8 @@ class Categories(NamedTuple):
 
 
 ALL_NUMBERS = np.zeros(0, np.int32)
+# of trees that keep no values: no feature is marked as nominal
+NO_MARKS = np.zeros(0, np.bool_)
 NO_CATEGORIES = Categories(ALL_NUMBERS, np.zeros((0, 0), VALUE), np.zeros((0, 0, 0)), np.zeros(0, LINK))
 
 
@@ -68,6 +70,17 @@ def new_categories(n_features: int, nominal: Array) -> Categories:
     return Categories(
         places, free_values(len(nominal), FEW_BINS), np.zeros((0, len(nominal), FEW_BINS)), np.zeros(0, LINK)
     )
+
+
+def marks(n_features: int, nominal: Array) -> Array:
+    """Mark nominal features, for trees that keep no values; an empty array marks none."""
+    return np.isin(np.arange(n_features), nominal) if len(nominal) else NO_MARKS
+
+
+@njit(**HOT)
+def is_marked(marked: Array, feature: int) -> bool:
+    """Return whether a feature is marked as nominal."""
+    return len(marked) > 0 and marked[feature]
 
 
 def free_values(n_nominal: int, n_bins: int) -> Array:

@@ -35,6 +35,10 @@ def expected_pragma(sides, growth):
     return total / sum(growth.share[c] for c in present)
 
 
+def goes_left(nominal, feature, value, threshold):
+    return value == threshold if nominal[feature] else value <= threshold
+
+
 class SlowTree:
     """Nodes in the order of a descent to the left first: (feature, threshold, shares, weight, depth)."""
 
@@ -60,7 +64,7 @@ class SlowTree:
                 self.grow(side, depth + 1)
 
     def parts(self, rows, feature, threshold):
-        left = [i for i in rows if self.X[i][feature] <= threshold]
+        left = [i for i in rows if goes_left(self.growth.nominal, feature, self.X[i][feature], threshold)]
         return left, [i for i in rows if i not in left]
 
     def best_split(self, rows):
@@ -87,11 +91,12 @@ class SlowTree:
 
     def best_threshold(self, rows, feature):
         values, lowest = sorted({self.X[i][feature] for i in rows}), (math.inf, 0.0)
-        for low, high in itertools.pairwise(values):
-            sides = self.parts(rows, feature, (low + high) / 2)
+        middles = [(low + high) / 2 for low, high in itertools.pairwise(values)]
+        for threshold in values if self.growth.nominal[feature] else middles:
+            sides = self.parts(rows, feature, threshold)
             if min(map(len, sides)) >= self.growth.min_samples_leaf:
                 loss = self.loss([self.counts(side) for side in sides])
-                lowest = (loss, (low + high) / 2) if loss < lowest[0] - TINY else lowest
+                lowest = (loss, threshold) if loss < lowest[0] - TINY else lowest
         return lowest
 
     def loss(self, sides):
@@ -104,11 +109,13 @@ class SlowTree:
 @settings(max_examples=100)
 @given(st.integers(1, 9), st.integers(1, 3), st.sampled_from([GINI, ENTROPY, PRAGMA]), st.data())
 def test_trees_are_those_of_the_recursion(n, n_features, criterion, data):
+    nominal = data.draw(tables((n_features,), (False, True)))
     X = data.draw(tables((n, n_features), (0.0, 1.0, -2.5, 0.25), np.float32))
+    X[:, nominal] = data.draw(tables((n, n_features), (0, 1, 8, 2**24 - 1), np.float32))[:, nominal]
     y, weights = data.draw(tables((n,), (0, 1, 2), np.int64)), data.draw(tables((n,), (1.0, 0.5, 3.0)))
     share, (alpha, beta) = data.draw(tables((3,), (0.2, 0.5))), data.draw(tables((2, 3), (-0.5, -0.1, -0.9)))
     limits = [data.draw(st.integers(*bounds)) for bounds in ((0, 5), (2, 4), (1, 3), (1, n_features))]
-    growth, state = Growth(criterion, share, alpha, beta, 0, *limits), data.draw(st.integers(0, 2**64 - 1))
+    growth, state = Growth(criterion, share, alpha, beta, 0, *limits, nominal), data.draw(st.integers(0, 2**64 - 1))
     nodes = grow_tree(X, y, weights, growth, np.uint64(state))
     slow = SlowTree(X.tolist(), y.tolist(), weights.tolist(), growth, state)
     assert nodes.feature.tolist() == [feature for feature, *_ in slow.nodes]
@@ -118,6 +125,7 @@ def test_trees_are_those_of_the_recursion(n, n_features, criterion, data):
     for i, leaf in enumerate(nodes.apply(X)):
         at = 0
         while nodes.children_left[at] >= 0:
-            goes_left = X[i, nodes.feature[at]] <= nodes.threshold[at]
-            at = nodes.children_left[at] if goes_left else nodes.children_right[at]
+            feature = nodes.feature[at]
+            is_left = goes_left(nominal, feature, X[i, feature], nodes.threshold[at])
+            at = nodes.children_left[at] if is_left else nodes.children_right[at]
         assert leaf == at

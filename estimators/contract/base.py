@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 
 from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, RowValues
-from estimators.contract.categories import Nominal, check_nominal
+from estimators.contract.categories import Nominal, check_coded
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.known_labels import KnownLabelScore
 from estimators.contract.locks import Locked, lock_of
@@ -22,7 +22,6 @@ from estimators.contract.targets import ClassTarget, LabelTarget, Target, holds_
 from estimators.contract.unknown_labels import check_all_known, fold_into_mask, rows_to_learn, runs, take_rows
 from estimators.contract.validation import (
     Features,
-    check_features,
     check_label_mask,
     check_row_values,
     check_sample_weight,
@@ -465,12 +464,7 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
 
     def _check_rows(self, X: MatrixLike, *, first: bool) -> Features:
         """Return X checked; the first call fixes the width, and which features are nominal."""
-        if first or self._nominal is not None:
-            X = check_nominal(self, X, first=first)
-        rows = check_features(self, X, first=first)
-        if self._nominal is not None:
-            self._nominal.require(rows, getattr(self, "feature_names_in_", range(rows.shape[1])))
-        return rows
+        return check_coded(self, X, first=first)
 
     def _check_inside(self, X: Features) -> None:
         """Refuse rows that an inner classifier would refuse after learning others; the base has no inner classifier."""

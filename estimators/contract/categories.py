@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from estimators.contract.validation import Features, is_frame, is_missing
+from estimators.contract.validation import Features, check_features, is_frame, is_missing
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -191,3 +191,13 @@ def check_nominal(estimator: Any, X: Any, *, first: bool) -> Any:
         return X
     estimator._nominal, coded = encode_frame(estimator._nominal, frame)
     return coded
+
+
+def check_coded(estimator: Any, X: Any, *, first: bool) -> Features:
+    """Return X checked, with codes for words; the first call fixes the width, and which features are nominal."""
+    if first or estimator._nominal is not None:
+        X = check_nominal(estimator, X, first=first)
+    rows = check_features(estimator, X, first=first)
+    if estimator._nominal is not None:
+        estimator._nominal.require(rows, getattr(estimator, "feature_names_in_", range(rows.shape[1])))
+    return rows

@@ -15,7 +15,7 @@ from estimators.pragma._kernels.shrinking import add_shares, shrink
 
 @dataclass(frozen=True)
 class ForestVotes:
-    """Votes of the trees of a forest, grown from positions of classes, or a RandomForestClassifier from 0/1 labels.
+    """Votes of the trees of a forest, grown from positions of classes or from 0/1 labels, of one if it is bagged.
 
     `shrinkage` is the strength by which class shares of a leaf are shrunk towards the nodes above it. Under None, the
     vote of a tree goes to the most frequent class of its leaf.
@@ -24,6 +24,10 @@ class ForestVotes:
     forest: RandomForestClassifier | BaggingClassifier
     labels: bool
     shrinkage: float | None
+
+    @property
+    def _n_outputs(self) -> int:
+        return 1 if isinstance(self.forest, BaggingClassifier) else int(self.forest.n_outputs_)
 
     def of_all_trees(self, X: Features) -> Array:
         """Sum the votes of all trees: (n_samples, n_classes), or (n_samples, n_labels, 2) against and for labels."""
@@ -42,7 +46,7 @@ class ForestVotes:
 
     def _sum_votes(self, X: Features, rows_of_trees: Iterable[Array]) -> Array:
         X = X.astype(np.float32)  # trees compare floats of this size
-        shape = (self.forest.n_outputs_, 2) if self.labels else (int(self.forest.n_classes_),)
+        shape = (self._n_outputs, 2) if self.labels else (int(self.forest.n_classes_),)
         votes = np.zeros((X.shape[0], int(np.prod(shape))))
         for tree, rows in zip(self.forest.estimators_, rows_of_trees, strict=True):
             leaves = tree.tree_.apply(X[rows])
@@ -62,7 +66,7 @@ class ForestVotes:
         if not self.labels:
             return values
         # a label that never occurs, or always does, has one value only
-        known = self.forest.classes_ if self.forest.n_outputs_ > 1 else [self.forest.classes_]
+        known = self.forest.classes_ if self._n_outputs > 1 else [self.forest.classes_]
         both = np.zeros((*values.shape[:2], 2))
         for j, occurring in enumerate(known):
             both[:, j, occurring.astype(int)] = values[:, j, : len(occurring)]
@@ -73,7 +77,7 @@ class ForestVotes:
 class LabelForestsVotes:
     """Votes of a forest for each label, grown from the rows where the label is known; None casts no votes."""
 
-    forests: list[RandomForestClassifier | None]
+    forests: list[RandomForestClassifier | BaggingClassifier | None]
     shrinkage: float | None
 
     def of_all_trees(self, X: Features) -> Array:

@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, MatrixLike, RandomStateLike
+from estimators.contract.categories import CategoricalFeatures, Nominal, check_coded
 from estimators.contract.failed_calls import unchanged_on_error
 from estimators.contract.targets import make_target
-from estimators.contract.validation import Features, check_features, is_sparse
+from estimators.contract.validation import Features, is_sparse
 from estimators.pragma._forest_votes import ForestVotes, LabelForestsVotes
 from estimators.pragma._preferences import Floors, Pairs, Weights
 from estimators.pragma._vote_search import Search
@@ -40,7 +41,8 @@ class PragmaForestClassifier(WeightedVotes):
         rare class a little better. 'pragma': trees are those of `PragmaTreeClassifier`, which take importance and
         compromise into account; for classes and dense X only.
     max_features, max_depth, min_samples_leaf
-        As in scikit-learn's `RandomForestClassifier`; with 'pragma', `min_samples_leaf` is a number of rows.
+        As in scikit-learn's `RandomForestClassifier`; with 'pragma' or `categorical_features`, `min_samples_leaf` is a
+        number of rows.
     importance : float or mapping, default=1.0
         Weight of every class in PRAGMA, or of each one (of each label, by its index); greater than 0.
     compromise : (float, float) or mapping, default=(0.5, 0.5)
@@ -78,8 +80,13 @@ class PragmaForestClassifier(WeightedVotes):
     n_jobs : int, optional
         Trees grown at the same time.
     random_state : int, RandomState or None, default=None
-        Randomness of forest and search. With an integer, and unless the criterion is 'pragma', the forest equals that
-        of `RandomForestClassifier` with the same seed and criterion.
+        Randomness of forest and search. With an integer, and unless trees are those of `PragmaTreeClassifier`, the
+        forest equals that of `RandomForestClassifier` with the same seed and criterion.
+    categorical_features : list of int or str, mask, mapping or 'from_dtype', optional
+        Features that hold categories, as codes 0, 1, ...: their positions, their names in a data frame, a value for
+        each feature, or a mapping of positions or names to numbers of values, which codes must then be below.
+        'from_dtype': the categories of a data frame. Words of a data frame get their codes here. None: all features
+        are numbers. Otherwise trees are those of `PragmaTreeClassifier`, whatever the criterion, and X must be dense.
 
     Attributes
     ----------
@@ -87,9 +94,9 @@ class PragmaForestClassifier(WeightedVotes):
         For labels, 0 and 1 for each; for one class a row, the sorted values.
     n_features_in_ : int
         Number of features.
-    forest_ : RandomForestClassifier, or BaggingClassifier of PragmaTreeClassifier, or list of RandomForestClassifier
-        The forest, grown from positions in `classes_`. If labels of some rows are unknown, there is one forest for each
-        label; None for a label that is never known.
+    forest_ : RandomForestClassifier, or BaggingClassifier of PragmaTreeClassifier, or list of these
+        The forest, grown from positions in `classes_`. If labels of some rows are unknown, or features categorical,
+        there is one forest for each label; None for a label that is never known.
     vote_weights_ : ndarray of shape (n_classes,) or (n_labels,)
         Weights of votes. Those searched for classes have product 1.
     pragma_ : float
@@ -110,7 +117,8 @@ class PragmaForestClassifier(WeightedVotes):
     The method of the paper is ``criterion="gini", votes="in_bag", shrinkage=None, search="annealing", n_bags=0``.
 
     One forest for all labels needs them all. Where a label of some row is unknown (NaN), each label therefore gets a
-    forest of its own, grown from the rows where it is known, and its weight is searched on these rows.
+    forest of its own, grown from the rows where it is known, and its weight is searched on these rows. So does each
+    label where features are categorical: the trees that split them are of one target.
 
     With more than three classes, the search uses the three greatest votes of a row, to save time.
 
@@ -139,6 +147,8 @@ class PragmaForestClassifier(WeightedVotes):
     True
     """
 
+    _nominal: Nominal | None = None
+
     def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,
         n_estimators: int = 100,
@@ -161,6 +171,7 @@ class PragmaForestClassifier(WeightedVotes):
         n_bags: int = 10,
         n_jobs: int | None = None,
         random_state: RandomStateLike = None,
+        categorical_features: CategoricalFeatures = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -181,6 +192,7 @@ class PragmaForestClassifier(WeightedVotes):
         self.n_bags = n_bags
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.categorical_features = categorical_features
 
     def fit(self, X: MatrixLike, y: MatrixLike) -> Self:
         """Grow the forest, then find the weights of its votes.
@@ -220,15 +232,14 @@ class PragmaForestClassifier(WeightedVotes):
         """
         check_is_fitted(self)
         if isinstance(self.forest_, list):
-            return np.mean([forest.feature_importances_ for forest in self.forest_ if forest is not None], axis=0)
-        if isinstance(self.forest_, BaggingClassifier):
-            return importances(tree.feature_importances_ for tree in self.forest_.estimators_)
-        return self.forest_.feature_importances_
+            return np.mean([_importances(forest) for forest in self.forest_ if forest is not None], axis=0)
+        return _importances(self.forest_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         if self.criterion == "pragma":
-            tags.input_tags.sparse = tags.target_tags.multi_output = tags.classifier_tags.multi_label = False
+            tags.target_tags.multi_output = tags.classifier_tags.multi_label = False
+        tags.input_tags.sparse = self.criterion != "pragma" and self.categorical_features is None
         return tags
 
     def _check(self, X: MatrixLike, y: MatrixLike) -> tuple[Features, Array]:
@@ -238,6 +249,7 @@ class PragmaForestClassifier(WeightedVotes):
         require_choice(self.votes, "votes", ("out_of_bag", "in_bag"))
         if self.shrinkage is not None:
             _check_shrinkage(self.shrinkage)
+        self._nominal = None
         X = self._check_features(X, first=True)
         self._take_target(make_target(y))
         truth = self._encode(y)
@@ -246,35 +258,40 @@ class PragmaForestClassifier(WeightedVotes):
         return X, truth
 
     def _check_features(self, X: MatrixLike, *, first: bool) -> Features:
-        X = check_features(self, X, first=first)
-        if self.criterion == "pragma" and is_sparse(X):
-            raise ValueError("X must be dense for criterion='pragma'. Got a sparse matrix instead.")
+        X = check_coded(self, X, first=first)
+        if is_sparse(X) and (self.criterion == "pragma" or self._nominal is not None):
+            option = "criterion='pragma'" if self.criterion == "pragma" else "categorical_features"
+            raise ValueError(f"X must be dense for {option}. Got a sparse matrix instead.")
         return X
 
     def _grow(self, X: Features, truth: Array, rng: np.random.RandomState) -> Any:
-        if truth.ndim == 1 or (known := truth != UNKNOWN).all():
+        if truth.ndim == 1 or (self._nominal is None and (truth != UNKNOWN).all()):
             return self._grow_one(X, truth, rng)
-        return [self._grow_one(X[rows], truth[rows, j], rng) if rows.any() else None for j, rows in enumerate(known.T)]
+        known = (truth != UNKNOWN).T
+        return [self._grow_one(X[rows], truth[rows, j], rng) if rows.any() else None for j, rows in enumerate(known)]
 
     def _grow_one(
         self, X: Features, truth: Array, rng: np.random.RandomState
     ) -> RandomForestClassifier | BaggingClassifier:
         how: dict[str, Any] = {
+            "criterion": self.criterion,
             "max_features": self.max_features,
             "max_depth": self.max_depth,
             "min_samples_leaf": self.min_samples_leaf,
         }
         common: dict[str, Any] = {"n_jobs": self.n_jobs, "random_state": rng}
-        if self.criterion != "pragma":
-            forest = RandomForestClassifier(self.n_estimators, criterion=self.criterion, **how, **common)
+        # our trees need two classes; nothing is split for the one of a label that never occurs, or always does
+        if self.criterion != "pragma" and (self._nominal is None or (truth == truth[0]).all()):
+            forest = RandomForestClassifier(self.n_estimators, **how, **common)
             return forest.fit(X, truth.ravel() if truth.shape[1:] == (1,) else truth)
-        if self._target.multilabel:
-            raise ValueError(
-                "criterion must be 'gini' or 'entropy' for labels. Got 'pragma', for classes only, instead."
-            )
-        tree = PragmaTreeClassifier(
-            **how, **{name: self._by_position(name) for name in ("importance", "compromise")}, local=self.local
-        )
+        if self.criterion == "pragma":
+            if self._target.multilabel:
+                raise ValueError(
+                    "criterion must be 'gini' or 'entropy' for labels. Got 'pragma', for classes only, instead."
+                )
+            how |= {name: self._by_position(name) for name in ("importance", "compromise")} | {"local": self.local}
+        places = None if self._nominal is None else self._nominal.places.tolist()
+        tree = PragmaTreeClassifier(**how, categorical_features=places)
         return BaggingClassifier(tree, self.n_estimators, **common).fit(X, truth)
 
     def _by_position(self, option: str) -> Any:
@@ -291,6 +308,12 @@ class PragmaForestClassifier(WeightedVotes):
         if isinstance(self.forest_, list):
             return LabelForestsVotes(self.forest_, self.shrinkage)
         return ForestVotes(self.forest_, self._target.multilabel, self.shrinkage)
+
+
+def _importances(forest: RandomForestClassifier | BaggingClassifier) -> Array:
+    if isinstance(forest, BaggingClassifier):
+        return importances(tree.feature_importances_ for tree in forest.estimators_)
+    return forest.feature_importances_
 
 
 def _check_shrinkage(value: object) -> None:

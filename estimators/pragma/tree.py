@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from estimators._typing import Array, MatrixLike, RandomStateLike, RowValues
+from estimators.contract.categories import CategoricalFeatures, Nominal, check_nominal, nominal_places
 from estimators.contract.failed_calls import unchanged_on_error
 from estimators.contract.locks import Locked, lock_of
 from estimators.contract.targets import ClassTarget
@@ -17,6 +18,7 @@ from estimators.contract.validation import as_mixed, check_sample_weight, errors
 from estimators.pragma._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, grow_tree
 from estimators.pragma._preferences import Pairs, Preferences, Weights
 from estimators.trees._importances import decreases, entropy, gini, importances
+from estimators.trees._kernels.categories import marks
 from metrics.validation import require_choice, require_integer, unmasked
 
 CRITERIA = {"gini": GINI, "entropy": ENTROPY, "pragma": PRAGMA}
@@ -51,6 +53,11 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         `metrics.pragma`. It is called for every threshold that is tried, which takes about a microsecond each.
     random_state : int, RandomState or None, default=None
         Randomness of the features drawn.
+    categorical_features : list of int or str, mask, mapping or 'from_dtype', optional
+        Features that hold categories, as codes 0, 1, ...: their positions, their names in a data frame, a value for
+        each feature, or a mapping of positions or names to numbers of values, which codes must then be below.
+        'from_dtype': the categories of a data frame. Words of a data frame get their codes here. None: all features
+        are numbers.
 
     Attributes
     ----------
@@ -60,7 +67,8 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         Number of features.
     tree_ : Nodes
         The tree, in flat arrays that are named as scikit-learn's are: feature, threshold, children_left and
-        children_right (-1: leaf), value (the shares of the classes) and weighted_n_node_samples.
+        children_right (-1: leaf), value (the shares of the classes) and weighted_n_node_samples. At a categorical
+        feature, rows whose code is the threshold go left.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of entropy by the splits for 'entropy', and of Gini impurity otherwise.
 
@@ -73,6 +81,9 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
     A row is assigned to the most frequent class of its leaf, the first one on a tie. Of equally good splits the first
     is taken, where scikit-learn draws one. Features are compared as float32, as there.
 
+    A categorical feature is split by one value against the rest, in one pass over the rows of the node, whatever the
+    order of the codes. Values that were not seen in `fit` go with the rest. Codes must be below 2**24.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -82,6 +93,8 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
     >>> tree.predict(X[[0, 60, 120]])
     array([0, 1, 2])
     """
+
+    _nominal: Nominal | None = None
 
     def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,
@@ -95,6 +108,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         compromise: Pairs = (0.5, 0.5),
         local: Callable[[float, float], float] | None = None,
         random_state: RandomStateLike = None,
+        categorical_features: CategoricalFeatures = None,
     ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
@@ -105,6 +119,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         self.compromise = compromise
         self.local = local
         self.random_state = random_state
+        self.categorical_features = categorical_features
 
     def fit(self, X: MatrixLike, y: MatrixLike, sample_weight: RowValues = None) -> Self:
         """Grow the tree.
@@ -125,8 +140,11 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             The estimator; unchanged if anything in the call is wrong.
         """
         with unchanged_on_error(self):
+            self._nominal = None
+            X = check_nominal(self, X, first=True)
             with errors_in_one_line():
                 features, classes = validate_data(self, as_mixed(X), unmasked(y), dtype=np.float32, order="C")
+            self._require_codes(features)
             check_classification_targets(classes)
             target = ClassTarget(np.unique(classes))
             if len(target.classes) < 2:
@@ -196,8 +214,10 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         """
         with lock_of(self):
             check_is_fitted(self)
+            X = X if self._nominal is None else check_nominal(self, X, first=False)
             with errors_in_one_line():
                 features = validate_data(self, as_mixed(X), reset=False, dtype=np.float32, order="C")
+            self._require_codes(features)
             return self.tree_.apply(features)
 
     @property
@@ -211,6 +231,10 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             weights = tree.value[:, 0] * tree.weighted_n_node_samples[:, np.newaxis]
             return importances([decreases(nodes, 0, self.n_features_in_, weights.__getitem__, impurity)])
 
+    def _require_codes(self, features: Array) -> None:
+        if self._nominal is not None:
+            self._nominal.require(features, getattr(self, "feature_names_in_", range(features.shape[1])))
+
     def _growth(self, preferences: Preferences, n_features: int) -> Growth:
         require_choice(self.criterion, "criterion", tuple(CRITERIA))
         return Growth(
@@ -223,6 +247,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             require_integer(self.min_samples_split, "min_samples_split", 2),
             require_integer(self.min_samples_leaf, "min_samples_leaf", 1),
             _n_drawn(self.max_features, n_features),
+            marks(n_features, nominal_places(self, n_features)),
         )
 
 

@@ -1,6 +1,6 @@
 """Growing a decision tree from a table: exact splits, with the criterion that a number names.
 
-Numbers are sorted, and cut at a threshold; a nominal feature, which holds codes, is split by one value against the rest.
+Numbers are sorted, and cut at a threshold; a nominal feature, which holds codes, is split by one value against others.
 """
 
 import math

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, make_classification, make_multilabel_classification
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from estimators import PragmaForestClassifier, PragmaTreeClassifier
@@ -303,3 +303,41 @@ def test_classes_that_all_get_votes_cause_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         PragmaForestClassifier(20, random_state=0).fit(*classes())
+
+
+def categories(n_rows=300):
+    """Draw codes in no order, classes that are groups of values of two features, and labels that are values."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 12, (n_rows, 5))
+    y = np.isin(X[:, 0], [2, 7, 9]) + np.isin(X[:, 1], [0, 5, 11])
+    return X, y, (X[:, :3] == [3, 8, 5]).astype(float)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "pragma"])
+def test_trees_of_every_criterion_split_categories(criterion):
+    X, y, _ = categories()
+    how = {"criterion": criterion, "categorical_features": range(5), "max_features": None, "random_state": 0}
+    forest = PragmaForestClassifier(5, n_bags=0, **how).fit(X, y)
+    for tree, seen in trees(forest):
+        how["random_state"] = tree.random_state
+        alone = PragmaTreeClassifier(**how).fit(X[seen], y[seen])
+        np.testing.assert_array_equal(tree.predict(X), alone.predict(X))
+    assert forest.score(X, y) > 0.95
+    assert forest.feature_importances_[:2].sum() > 0.5
+
+
+@pytest.mark.parametrize("known", [1.0, 0.8])
+def test_each_label_gets_a_forest_that_splits_categories(known):
+    X, _, Y = categories()
+    Y[np.random.default_rng(0).random(Y.shape) > known] = np.nan
+    Y[:, 2] = 1
+    forest = PragmaForestClassifier(8, categorical_features=range(5), random_state=0).fit(X, Y)
+    assert [type(one) for one in forest.forest_] == [BaggingClassifier, BaggingClassifier, RandomForestClassifier]
+    np.testing.assert_array_equal(forest.predict(X), (X[:, :3] == [3, 8, 5]) | [False, False, True])
+    assert forest.feature_importances_.shape == (5,)
+
+
+def test_sparse_rows_with_categories_are_refused():
+    X, y, _ = categories()
+    with pytest.raises(ValueError, match=r"X must be dense for categorical_features\. Got a sparse matrix"):
+        PragmaForestClassifier(categorical_features=[0]).fit(sparse.csr_array(X), y)

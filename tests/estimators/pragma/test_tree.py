@@ -1,12 +1,14 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.ensemble import BaggingClassifier
 from sklearn.feature_selection import SelectFromModel
 from sklearn.tree import DecisionTreeClassifier
 
+from estimators.pragma._kernels.batch_tree import Nodes
 from estimators.pragma.forest import PragmaForestClassifier
 from estimators.pragma.tree import PragmaTreeClassifier
 from metrics import pragma_plane
@@ -186,3 +188,62 @@ def test_one_class_and_nan_are_refused():
     X[2, 3] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         PragmaTreeClassifier().fit(X, y)
+
+
+def categories(n_rows=400, n_features=50, n_values=30, seed=0):
+    """Draw codes, and a class that is one value of one of the features, by codes in no order."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, n_values, (n_rows, n_features))
+    feature, value = rng.integers(0, n_features), rng.integers(1, n_values - 1)
+    X[rng.random(n_rows) < 0.3, feature] = value
+    return X, np.where(X[:, feature] == value, "that one", "others"), feature, value
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "pragma"])
+def test_one_split_finds_the_value_that_is_a_class(criterion):
+    X, y, feature, value = categories()
+    tree = PragmaTreeClassifier(criterion, categorical_features=range(50)).fit(X, y)
+    assert (tree.tree_.feature.tolist(), tree.tree_.threshold[0]) == ([feature, -1, -1], value)
+    assert tree.score(X, y) == 1.0
+    unseen = np.full((1, 50), 2**24 - 1)
+    assert tree.predict(unseen).tolist() == ["others"]
+    assert len(PragmaTreeClassifier(criterion).fit(X, y).tree_.feature) > 3
+
+
+def test_the_order_of_codes_does_not_matter():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 6, (200, 4)), rng.random((200, 2))])
+    y = (X[:, 0] == 2) ^ (X[:, 1] == 3) ^ (X[:, 4] > 0.7) ^ (rng.random(200) < 0.05)
+    codes = rng.permutation(2**24 - 1)[:6]
+    other = X.copy()
+    other[:, :4] = codes[X[:, :4].astype(int)]
+    one, two = (PragmaTreeClassifier(max_depth=4, categorical_features=range(4)).fit(rows, y) for rows in (X, other))
+    np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(other))
+
+
+def test_words_of_a_frame_are_learnt_as_their_codes():
+    X, y, feature, _ = categories(n_features=3)
+    words = pd.DataFrame({f"x{j}": pd.Categorical([f"v{code:02}" for code in X[:, j]]) for j in range(3)})
+    tree = PragmaTreeClassifier(categorical_features="from_dtype").fit(words, y)
+    assert tree.tree_.feature[0] == feature
+    np.testing.assert_array_equal(tree.predict(words), y)
+    # what the words were does not outlive a fit without categories
+    assert len(tree.set_params(categorical_features=None).fit(X, y).tree_.nominal) == 0
+
+
+@pytest.mark.parametrize("code", [-1, 0.5, 2**24])
+def test_what_is_no_code_is_refused(code):
+    X, y, *_ = categories(n_features=3)
+    tree, wrong = PragmaTreeClassifier(categorical_features=[1]).fit(X, y), X[:2].astype(float)
+    wrong[1, 1] = code
+    for call in (tree.predict, lambda rows: tree.fit(rows, y[:2])):
+        with pytest.raises(ValueError, match=r"must hold codes, .* at row 1, column 1, instead"):
+            call(wrong)
+
+
+def test_a_tree_saved_before_there_were_categories_predicts():
+    X, y = classes()
+    tree = PragmaTreeClassifier(max_depth=3).fit(X, y)
+    expected = tree.predict_proba(X)
+    tree.tree_ = Nodes(*tree.tree_[:6])
+    np.testing.assert_array_equal(tree.predict_proba(X), expected)

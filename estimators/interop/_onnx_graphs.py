@@ -20,6 +20,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from estimators._typing import Array, Estimator
 from estimators.contract.base import StreamClassifier
+from estimators.contract.categories import nominal_places
 from estimators.contract.log_odds import LogOddsClassifier
 from estimators.contract.targets import LabelTarget
 from estimators.invariance.logistic import InvariantLogisticClassifier
@@ -204,6 +205,7 @@ def _forest(ops: Operators, learner: RollingForestClassifier, X: Node) -> Inferr
     feature, left, threshold = (np.concatenate([tree[part] for _, *tree in trees]) for part in range(3))
     shares = np.concatenate([vote * tree[-1] for vote, *tree in trees])
     sizes, is_leaf = [len(tree[1]) for tree in trees], feature < 0
+    is_equal = np.isin(feature, nominal_places(learner, learner.n_features_in_))
     ids = np.repeat(np.arange(len(trees)), sizes), np.concatenate([np.arange(size) for size in sizes])
     leaves = np.repeat(np.flatnonzero(is_leaf), learner.n_labels_)
     summed = onnx_ops.OnnxTreeEnsembleRegressor_3(
@@ -212,7 +214,7 @@ def _forest(ops: Operators, learner: RollingForestClassifier, X: Node) -> Inferr
         nodes_treeids=ids[0],
         nodes_nodeids=ids[1],
         nodes_featureids=np.where(is_leaf, 0, feature),
-        nodes_modes=np.where(is_leaf, "LEAF", "BRANCH_LT").tolist(),
+        nodes_modes=np.where(is_leaf, "LEAF", np.where(is_equal, "BRANCH_EQ", "BRANCH_LT")).tolist(),
         nodes_values_as_tensor=make_tensor("thresholds", DOUBLE, threshold.shape, threshold),
         nodes_truenodeids=np.where(is_leaf, 0, left),
         nodes_falsenodeids=np.where(is_leaf, 0, left + 1),

@@ -9,9 +9,11 @@ from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.batching import blocks, dense
+from estimators.contract.categories import CategoricalFeatures, nominal_places
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.validation import Features
 from estimators.trees._kernels import rolling
+from estimators.trees._kernels.categories import marks
 from estimators.trees._kernels.rolling import Growth, RollingForest
 from metrics.validation import require_integer
 
@@ -42,9 +44,14 @@ class RollingForestClassifier(StreamClassifier):
     min_samples_leaf : int, default=2
         Rows in a leaf, at least.
     random_state : int, RandomState instance or None, default=None
-        Seed of the features and thresholds that are tried.
+        Seed of the features, thresholds and values that are tried.
     on_new_labels : {'error', 'grow'}, default='error'
         What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
+    categorical_features : list of int or str, mask, mapping or 'from_dtype', optional
+        Features that hold categories, as codes 0, 1, ...: their positions, their names in a data frame, a value for
+        each feature, or a mapping of positions or names to numbers of values, which codes must then be below.
+        'from_dtype': the categories of a data frame. Words of a data frame get their codes here. None: all features
+        are numbers.
 
     Attributes
     ----------
@@ -58,6 +65,9 @@ class RollingForestClassifier(StreamClassifier):
     far apart, whose start is drawn, as in extremely randomised trees: no feature is sorted. Of more than 16 labels that
     vary in a node, 16 are drawn. A node starts with the shares of labels in its parent, which count as three rows, and
     the root with 1/2.
+
+    A categorical feature is split by one value against the rest. Seven values are tried, or all that the rows of the
+    node have: rows are drawn one after the other, so that frequent values come first. New values go with the rest.
 
     The probability of a label is the mean over the trees of its share in the row's leaf. A tree weighs exp(-loss), its
     loss being the sum of the mean recent squared errors, which fade by 2 % a row: after a drift, trees grown since
@@ -101,6 +111,7 @@ class RollingForestClassifier(StreamClassifier):
         min_samples_leaf: int = 2,
         random_state: RandomStateLike = None,
         on_new_labels: OnNewLabels = "error",
+        categorical_features: CategoricalFeatures = None,
     ) -> None:
         self.n_trees = n_trees
         self.window = window
@@ -108,6 +119,7 @@ class RollingForestClassifier(StreamClassifier):
         self.min_samples_leaf = min_samples_leaf
         self.random_state = random_state
         self.on_new_labels = on_new_labels
+        self.categorical_features = categorical_features
 
     def __setstate__(self, state: dict[str, object]) -> None:
         """Copy arrays: those loaded as a read-only map of a file cannot be updated in place."""
@@ -149,6 +161,7 @@ class RollingForestClassifier(StreamClassifier):
             np.zeros(n_trees),
             np.zeros(2, dtype=np.int64),
             np.array([seed], dtype=np.uint64),
+            marks(self.n_features_in_, nominal_places(self, self.n_features_in_)),
         )
 
     def _grow(self, n_before: int) -> None:

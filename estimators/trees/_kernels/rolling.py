@@ -6,8 +6,9 @@ import numpy as np
 
 from estimators._kernels.compile import HOT, LOOP, PART, Direct, njit
 from estimators._kernels.label_codes import UNKNOWN
-from estimators._kernels.randomness import advance, uniform
-from estimators._typing import Array
+from estimators._kernels.randomness import GOLDEN, advance, uniform
+from estimators._typing import Array, Integer
+from estimators.trees._kernels.categories import NO_MARKS, is_marked
 
 LEAF = -1
 # Places of a node's parts.
@@ -29,12 +30,13 @@ class RollingForest(NamedTuple):
     codes: Array  # (capacity, n_labels): 0, 1 or `UNKNOWN`
     weights: Array  # (capacity,)
     nodes: Array  # (n_trees, n_nodes, 2): feature, or `LEAF`, and the first of two neighbouring children
-    thresholds: Array  # (n_trees, n_nodes)
+    thresholds: Array  # (n_trees, n_nodes): of nominal features the value that goes left
     shares: Array  # (n_trees, n_nodes, n_labels): probability of each label in the node
     born: Array  # (n_trees,): rows learnt when the tree was grown; 0 before
     losses: Array  # (n_trees,): squared errors over recent rows, which fade
     counts: Array  # (2,): rows learnt, and those since a tree was grown
     random: Array  # (1,): state of the random numbers
+    nominal: Array = NO_MARKS  # (n_features,): whether a feature is nominal; empty if none is
 
 
 class Growth(NamedTuple):
@@ -56,6 +58,7 @@ class Scratch(NamedTuple):
     left: Array  # (2, N_SPLIT_LABELS): the same left of a threshold
     bins: Array  # (N_BINS + 1, 2, N_SPLIT_LABELS): the same in each bin
     sizes: Array  # (N_BINS + 1,): rows in each bin
+    drawn: Array  # (N_BINS - 1, 2): drawn values of a nominal feature, and the chance of each, increasing
     votes: Array  # (n_trees,)
 
 
@@ -72,6 +75,7 @@ def new_scratch(forest: RollingForest) -> Scratch:
         np.empty(pair),
         np.empty((N_BINS + 1, *pair)),
         np.empty(N_BINS + 1, np.int64),
+        np.empty((N_BINS - 1, 2)),
         np.empty(n_trees),
     )
 
@@ -131,8 +135,15 @@ def find_leaf(forest: RollingForest, tree: int, x: Array) -> int:
     """Return the leaf of a row."""
     nodes, thresholds, node = forest.nodes[tree], forest.thresholds[tree], 0
     while nodes[node, FEATURE] != LEAF:
-        node = nodes[node, LEFT] + (x[nodes[node, FEATURE]] >= thresholds[node])
+        feature = nodes[node, FEATURE]
+        node = nodes[node, LEFT] + (not is_left(x[feature], thresholds[node], is_marked(forest.nominal, feature)))
     return node
+
+
+@njit(**HOT)
+def is_left(value: float, threshold: float, nominal: bool) -> bool:
+    """Return whether a value belongs to the left child of a node."""
+    return value == threshold if nominal else value < threshold
 
 
 @njit(**PART)
@@ -196,7 +207,8 @@ def grow_tree(forest: RollingForest, tree: int, n_rows: int, growth: Growth, scr
         if last - first >= 2 * growth.min_samples_leaf and n_nodes + 2 <= len(nodes):
             feature, threshold = best_split(forest, first, last, growth, scratch)
             if feature != LEAF:
-                middle = part(forest.X[feature], rows, first, last, threshold)
+                nominal = is_marked(forest.nominal, feature)
+                middle = part(forest.X[feature], rows, first, last, threshold, nominal)
                 nodes[node, FEATURE], nodes[node, LEFT], forest.thresholds[tree, node] = feature, n_nodes, threshold
                 spans[n_nodes, 0], spans[n_nodes, 1], spans[n_nodes, 2] = first, middle, node
                 spans[n_nodes + 1, 0], spans[n_nodes + 1, 1], spans[n_nodes + 1, 2] = middle, last, node
@@ -229,11 +241,11 @@ def set_shares(shares: Array, node: int, scratch: Scratch) -> None:
 
 
 @njit(**PART)
-def part(values: Array, rows: Array, first: int, last: int, threshold: float) -> int:
-    """Move the rows below a threshold before the others, and return where these begin."""
+def part(values: Array, rows: Array, first: int, last: int, threshold: float, nominal: bool) -> int:
+    """Move the rows of the left child before the others, and return where these begin."""
     last -= 1
     while first <= last:
-        if values[rows[first]] < threshold:
+        if is_left(values[rows[first]], threshold, nominal):
             first += 1
         else:
             rows[first], rows[last] = rows[last], rows[first]
@@ -243,7 +255,7 @@ def part(values: Array, rows: Array, first: int, last: int, threshold: float) ->
 
 @njit(**PART)
 def best_split(forest: RollingForest, first: int, last: int, growth: Growth, scratch: Scratch) -> tuple[int, float]:
-    """Return the feature and threshold that lower the variance of the labels most, of some that are drawn."""
+    """Return the feature, and threshold or value, that lower the variance of the labels most, of some that are drawn."""
     n_labels = draw_labels(forest, scratch)
     best, best_feature, best_threshold = ROUNDING, LEAF, 0.0
     if n_labels == 0:
@@ -260,9 +272,12 @@ def best_split(forest: RollingForest, first: int, last: int, growth: Growth, scr
         if low == high:
             continue
         forest.random[0] = advance(forest.random[0])
-        gain, threshold = best_threshold_of(
-            forest, (first, last), (feature, low, high), n_labels, growth.min_samples_leaf, scratch
-        )
+        if is_marked(forest.nominal, feature):
+            gain, threshold = best_value_of(forest, (first, last), feature, n_labels, growth.min_samples_leaf, scratch)
+        else:
+            gain, threshold = best_threshold_of(
+                forest, (first, last), (feature, low, high), n_labels, growth.min_samples_leaf, scratch
+            )
         if gain > best:
             best, best_feature, best_threshold = gain, feature, threshold
         n_tried += 1
@@ -340,20 +355,84 @@ def fill_bins(
     """Count the rows of a node, and the known and positive ones of each label, by the bin of their value."""
     feature, low, _ = column
     n_bins, per_unit, start = width
-    bins, sizes = scratch.bins, scratch.sizes
-    for bin_ in range(n_bins + 1):
-        sizes[bin_] = 0
-        for label in range(n_labels):
-            bins[bin_, 0, label] = bins[bin_, 1, label] = 0.0
+    clear_bins(n_bins + 1, n_labels, scratch)
     for place in range(node[0], node[1]):
         row = scratch.rows[place]
-        bin_ = int((forest.X[feature, row] - low) * per_unit + start)
-        sizes[bin_] += 1
+        add_to_bin(forest, row, int((forest.X[feature, row] - low) * per_unit + start), n_labels, scratch)
+
+
+@njit(**HOT)
+def clear_bins(n_bins: int, n_labels: int, scratch: Scratch) -> None:
+    """Empty bins."""
+    for bin_ in range(n_bins):
+        scratch.sizes[bin_] = 0
         for label in range(n_labels):
-            code = forest.codes[row, scratch.labels[label]]
-            if code != UNKNOWN:
-                bins[bin_, 0, label] += forest.weights[row]
-                bins[bin_, 1, label] += forest.weights[row] * code
+            scratch.bins[bin_, 0, label] = scratch.bins[bin_, 1, label] = 0.0
+
+
+@njit(**HOT)
+def add_to_bin(forest: RollingForest, row: int, bin_: int, n_labels: int, scratch: Scratch) -> None:
+    """Count a row in a bin."""
+    scratch.sizes[bin_] += 1
+    for label in range(n_labels):
+        code = forest.codes[row, scratch.labels[label]]
+        if code != UNKNOWN:
+            scratch.bins[bin_, 0, label] += forest.weights[row]
+            scratch.bins[bin_, 1, label] += forest.weights[row] * code
+
+
+@njit(**PART)
+def best_value_of(
+    forest: RollingForest, node: tuple[int, int], feature: int, n_labels: int, min_samples_leaf: int, scratch: Scratch
+) -> tuple[float, float]:
+    """Return the gain and value of the best split of one value of a nominal feature against the rest, of few drawn."""
+    drawn, n_rows, whole = scratch.drawn, node[1] - node[0], scratch.whole
+    n_drawn = draw_values(forest.X[feature], node, np.uint64(uniform(forest.random[0]) * 2.0**53), scratch)
+    clear_bins(n_drawn, n_labels, scratch)
+    for place in range(node[0], node[1]):
+        row, k = scratch.rows[place], 0
+        while k < n_drawn and drawn[k, 0] != forest.X[feature, row]:
+            k += 1
+        if k < n_drawn:
+            add_to_bin(forest, row, k, n_labels, scratch)
+    best, value = 0.0, drawn[0, 0]
+    for k in range(n_drawn):
+        gain = 0.0
+        for label in range(n_labels):
+            known, positive = scratch.bins[k, 0, label], scratch.bins[k, 1, label]
+            gain += decrease(known, positive, whole[0, label], whole[1, label])
+        if min(scratch.sizes[k], n_rows - scratch.sizes[k]) >= min_samples_leaf and gain > best:
+            best, value = gain, drawn[k, 0]
+    return best, value
+
+
+@njit(**PART)
+def draw_values(values: Array, node: tuple[int, int], seed: Integer, scratch: Scratch) -> int:
+    """Fill in values of the rows of a node, at most as many as fit, and return their number.
+
+    Each row has a chance, by its place in the window. A value has the least chance of its rows, and those of the least
+    chances are drawn: rows are drawn one after the other, and those of a value that has been drawn do not count.
+    """
+    drawn, n_drawn = scratch.drawn, 0
+    for place in range(node[0], node[1]):
+        row = scratch.rows[place]
+        chance, value = uniform(seed + np.uint64(row) * GOLDEN), values[row]
+        if n_drawn == len(drawn) and chance >= drawn[n_drawn - 1, 1]:
+            continue
+        k = 0
+        while k < n_drawn and drawn[k, 0] != value:
+            k += 1
+        if k < n_drawn and chance >= drawn[k, 1]:
+            continue
+        if k == len(drawn):
+            # the value of the greatest chance gives way
+            k -= 1
+        elif k == n_drawn:
+            n_drawn += 1
+        while k > 0 and drawn[k - 1, 1] > chance:
+            drawn[k, 0], drawn[k, 1], k = drawn[k - 1, 0], drawn[k - 1, 1], k - 1
+        drawn[k, 0], drawn[k, 1] = value, chance
+    return n_drawn
 
 
 @njit(**HOT)

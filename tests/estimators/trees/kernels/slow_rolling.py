@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from estimators._kernels.randomness import advance, uniform
+from estimators._kernels.randomness import GOLDEN, advance, uniform
 
 UNKNOWN = 2
 
@@ -12,9 +12,10 @@ UNKNOWN = 2
 class SlowForest:
     """Rows as lists, trees as dictionaries; random numbers come from the same sequence."""
 
-    def __init__(self, n_trees, window, n_candidates, min_samples_leaf, most_nodes, seed):
+    def __init__(self, n_trees, window, n_candidates, min_samples_leaf, most_nodes, seed, nominal=()):
         self.n_trees, self.window, self.n_candidates = n_trees, window, n_candidates
         self.min_samples_leaf, self.most_nodes, self.state = min_samples_leaf, most_nodes, seed
+        self.nominal = nominal
         # a row takes the place of the oldest one, so that rows keep their places
         self.rows, self.n_rows, self.waited = [], 0, 0
         self.trees = [None] * n_trees  # (rows learnt when it was grown, root)
@@ -27,8 +28,11 @@ class SlowForest:
     def leaf(self, tree, x):
         node = tree[1]
         while "feature" in node:
-            node = node["children"][x[node["feature"]] >= node["threshold"]]
+            node = node["children"][self.is_right(x, node["feature"], node["threshold"])]
         return node["shares"]
+
+    def is_right(self, x, feature, threshold):
+        return x[feature] != threshold if feature in self.nominal else x[feature] >= threshold
 
     def predict(self, x, n_labels):
         grown = self.grown()
@@ -49,7 +53,7 @@ class SlowForest:
             loss = sum((leaf[label] - codes[label]) ** 2 for label in known) / max(len(known), 1)
             self.losses[i] = 0.98 * self.losses[i] + loss
         place = self.n_rows % self.window
-        self.rows[place : place + 1] = [(x, codes, weight)]
+        self.rows[place : place + 1] = [(x, codes, weight, place)]
         self.n_rows, self.waited = self.n_rows + 1, self.waited + 1
         if self.waited * self.n_trees >= len(self.rows):
             self.waited = 0
@@ -82,12 +86,11 @@ class SlowForest:
     @staticmethod
     def sums(rows, label):
         """Return the weight of the rows in which a label is known, and of those that have it."""
-        cells = [(codes[label], w) for _, codes, w in rows if codes[label] != UNKNOWN]
+        cells = [(codes[label], w) for _, codes, w, _ in rows if codes[label] != UNKNOWN]
         return sum(w for _, w in cells), sum(w * code for code, w in cells)
 
-    @staticmethod
-    def sides(rows, feature, threshold):
-        return [[row for row in rows if (row[0][feature] >= threshold) == side] for side in (False, True)]
+    def sides(self, rows, feature, threshold):
+        return [[row for row in rows if self.is_right(row[0], feature, threshold) == side] for side in (False, True)]
 
     def draw_labels(self, sums):
         labels, n_met = [], 0
@@ -105,10 +108,10 @@ class SlowForest:
         best, split, n_tried = 1e-9, None, 0
         for _ in range(3 * self.n_candidates if labels else 0):
             feature = int(self.draw() * len(rows[0][0]))
-            values = [x[feature] for x, _, _ in rows]
+            values = [x[feature] for x, *_ in rows]
             if min(values) == max(values):
                 continue
-            for threshold in self.thresholds(values):
+            for threshold in self.drawn_values(rows, feature) if feature in self.nominal else self.thresholds(values):
                 gain = self.gain(rows, feature, threshold, labels)
                 if gain > best:
                     best, split = gain, (feature, threshold)
@@ -120,6 +123,12 @@ class SlowForest:
     def thresholds(self, values):
         low, high, start, n_bins = min(values), max(values), self.draw(), min(8, len(values))
         return [low + (number - start) * (high - low) / (n_bins - 1) for number in range(1, n_bins)]
+
+    def drawn_values(self, rows, feature):
+        """Return the first seven values of rows in a drawn order."""
+        seed = int(self.draw() * 2**53)
+        drawn = sorted(rows, key=lambda row: uniform(np.uint64((seed + row[3] * int(GOLDEN)) % 2**64)))
+        return list(dict.fromkeys(x[feature] for x, *_ in drawn))[:7]
 
     def gain(self, rows, feature, threshold, labels):
         """Return by how much the sums of squared deviations fall: those between two means, to the bit."""

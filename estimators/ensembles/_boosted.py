@@ -13,6 +13,8 @@ from estimators.ensembles._kernels.coordinate_boosting import Answers, grown, ne
 from estimators.linear._kernels import logistic
 from estimators.linear._rows import NO_WEIGHTS, as_rows, refuse_great
 from estimators.linear.logistic import check_step
+from estimators.trees._bins import Bins, make_bins
+from estimators.trees._kernels.categories import ALL_NUMBERS
 from estimators.trees._kernels.tree_arrays import new_trees, size_bytes
 from estimators.trees._tree_bank import check_tree_params
 
@@ -66,22 +68,27 @@ class BoostedModels:
 class BoostedTrees:
     """Boosted Hoeffding trees; the labels that came together share the arrays of their trees.
 
-    `shape` is (n_labels, n_trees, n_features), and sums of weights start at `smoothing`.
+    `shape` is (n_labels, n_trees, n_features), and sums of weights start at `smoothing`. `nominal` holds positions of
+    features.
     """
 
-    def __init__(self, shape: tuple[int, int, int], smoothing: float) -> None:
+    nominal: Array = ALL_NUMBERS  # in older pickles, too
+    bins: Bins | None = None
+
+    def __init__(self, shape: tuple[int, int, int], smoothing: float, nominal: Array) -> None:
         n_labels, self.n_models, self.n_features = shape
-        self.smoothing = smoothing
+        self.smoothing, self.nominal, self.bins = smoothing, nominal, make_bins(nominal)
         self.groups = [slice(0, n_labels)]
         self.boostings = [new_boosting(n_labels, self.n_models, smoothing)]
-        self.trees = [new_trees(n_labels * self.n_models, self.n_features)]
+        self.trees = [new_trees(n_labels * self.n_models, self.n_features, nominal=nominal)]
 
     def grown(self, n_new: int) -> Self:
         """Return a copy with trees for more labels; the trees that there were are shared."""
         longer, n_before = copy(self), self.groups[-1].stop
         longer.groups = [*self.groups, slice(n_before, n_before + n_new)]
         longer.boostings = [*self.boostings, new_boosting(n_new, self.n_models, self.smoothing)]
-        longer.trees = [*self.trees, new_trees(n_new * self.n_models, self.n_features)]
+        more = new_trees(n_new * self.n_models, self.n_features, nominal=self.nominal)
+        longer.trees = [*self.trees, more]
         return longer
 
     def learn(self, X: Features, codes: Array, weight: Array | None, estimator: Estimator, *, derived: bool) -> Answers:
@@ -91,6 +98,9 @@ class BoostedTrees:
             boosted_trees.Params(check_tree_params(estimator), derived),
         )
         found = new_answers(codes.shape)
+        if self.bins is not None:
+            X = self.bins.of(X, learning=True)
+            self.trees = [trees._replace(categories=self.bins.known_to(trees.categories)) for trees in self.trees]
         for some in blocks(X):
             block = dense(X[some])
             for g, labels in enumerate(self.groups):
@@ -103,6 +113,7 @@ class BoostedTrees:
     def predict(self, X: Features) -> Answers:
         """Predict rows."""
         found = new_answers((X.shape[0], self.groups[-1].stop))
+        X = X if self.bins is None else self.bins.of(X, learning=False)
         for some in blocks(X):
             block = dense(X[some])
             for labels, boosting, trees in zip(self.groups, self.boostings, self.trees, strict=True):

@@ -6,6 +6,7 @@ import numpy as np
 
 from estimators._typing import Array
 from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.categories import nominal_places
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.validation import Features
@@ -138,7 +139,11 @@ class OnlineCoordinateBoosting(StreamClassifier):
         shape = self.n_labels_, require_integer(self.n_models, "n_models", 1), self.n_features_in_
         if not check_number(self.smoothing, "smoothing", low=0.0, high=1e6) > 0:
             raise ValueError(f"smoothing must be positive. Got {self.smoothing!r} instead.")
-        self.boosted_ = kind(shape, float(self.smoothing))
+        self.boosted_: BoostedTrees | BoostedModels
+        if kind is BoostedTrees:
+            self.boosted_ = BoostedTrees(shape, float(self.smoothing), nominal_places(self, self.n_features_in_))
+        else:
+            self.boosted_ = BoostedModels(shape, float(self.smoothing))
 
     def _grow(self, n_before: int) -> None:
         self.boosted_ = self.boosted_.grown(self.n_labels_ - n_before)

@@ -39,7 +39,8 @@ class ForestBank:
     `n_groups` is the largest number of threads, `nominal` the positions of nominal features.
     """
 
-    bins: Bins | None = None  # in banks of older pickles, too
+    nominal: Array = ALL_NUMBERS  # in older pickles, too
+    bins: Bins | None = None
 
     def __init__(
         self,

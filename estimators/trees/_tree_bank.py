@@ -52,7 +52,8 @@ class TreeBank:
     """
 
     kind: TreeKind = TreeKind(learn, predict, size_bytes)
-    bins: Bins | None = None  # in banks of older pickles, too
+    nominal: Array = ALL_NUMBERS  # in older pickles, too
+    bins: Bins | None = None
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from estimators._typing import Array
 from estimators.ensembles._kernels.coordinate_boosting import Answers, Boosting, Votes, answer, new_votes, reweigh
 from estimators.trees._kernels.hoeffding import (
     TreeParams,
+    leaf_to_learn,
     predict_row,
     update,
 )
@@ -89,6 +90,7 @@ def _learn_from(
             code = rows.codes[r, label]
             if code != UNKNOWN and weight > 0.0:
                 reweigh(boosting, label, code == 1, work.votes, params.derived)
+                _meet_values(trees, label, rows.X, r, work)
                 _train(trees, label, Row(code, weight, 0), params.tree, scratch, work)
     return n_rows * n_labels
 
@@ -111,6 +113,16 @@ def _vote(trees: TreeArrays, label: int, X: Array, r: int, scratch: Scratch, wor
         leaf, guess = predict_row(trees, label * n_models + j, X, r, scratch, True)
         work.places.leaves[j], work.places.guesses[j] = leaf, guess
         work.votes.positive[j] = scratch.votes[1] > scratch.votes[0]
+
+
+@njit(**PART)
+def _meet_values(trees: TreeArrays, label: int, X: Array, r: int, work: Work) -> None:
+    """Give values of nominal features that are new to a branch their leaves."""
+    leaves, guesses = work.places.leaves, work.places.guesses
+    for j in range(len(leaves)):
+        found = Row(0, 0.0, guesses[j])
+        leaves[j], found = leaf_to_learn(trees, label * len(leaves) + j, X, r, leaves[j], found)
+        guesses[j] = found.guess
 
 
 @njit(**PART)

@@ -255,7 +255,7 @@ def part(values: Array, rows: Array, first: int, last: int, threshold: float, no
 
 @njit(**PART)
 def best_split(forest: RollingForest, first: int, last: int, growth: Growth, scratch: Scratch) -> tuple[int, float]:
-    """Return the feature, and threshold or value, that lower the variance of the labels most, of some that are drawn."""
+    """Return the feature, of some that are drawn, and threshold or value that lower the variance of labels most."""
     n_labels = draw_labels(forest, scratch)
     best, best_feature, best_threshold = ROUNDING, LEAF, 0.0
     if n_labels == 0:

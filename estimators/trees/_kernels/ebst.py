@@ -1,5 +1,7 @@
 """Extended binary search trees (E-BST), which observe a feature: the targets of the rows up to each of its values.
 
+Of nominal features the same places hold the targets of the rows with each bin; those of other bins are not added.
+
 The order of additions and subtractions is River's, so that the bits are the same.
 """
 
@@ -75,14 +77,14 @@ def sums_of(search: SearchTrees) -> Sums:
 
 # ------------------------------------------------------------------ observing
 @njit(**PART)
-def add_value(search: SearchTrees, root: int, key: float, y: Array, weight: float) -> int:
-    """Add a row to a search tree, and return the root."""
+def add_value(search: SearchTrees, root: int, key: float, y: Array, weight: float, alone: bool) -> int:
+    """Add a row to a search tree, or to the sums of its own value alone, and return the root."""
     if root == NONE:
         return _take(search, key, y, weight)
     i = root
     while True:
         place = search.places[i]
-        if key <= place.key:
+        if key == place.key or (key < place.key and not alone):
             learn_targets(sums_of(search), i, y, weight)
         if key == place.key:
             return root
@@ -96,6 +98,16 @@ def add_value(search: SearchTrees, root: int, key: float, y: Array, weight: floa
     else:
         search.places[i].right = taken
     return root
+
+
+@njit(**HOT)
+def find_value(search: SearchTrees, root: int, key: float) -> int:
+    """Return the place of a value in a search tree, or `NONE`."""
+    i = root
+    while i != NONE and search.places[i].key != key:
+        place = search.places[i]
+        i = place.left if key < place.key else place.right
+    return i
 
 
 @njit(**PART)
@@ -137,7 +149,7 @@ def free_search_tree(search: SearchTrees, root: int) -> None:
 
 # -------------------------------------------------------------------- merging
 @njit(**PART)
-def _merit_at(values: Sums, i: int, scratch: Sums) -> float:
+def merit_at(values: Sums, i: int, scratch: Sums) -> float:
     """Return the reduction of variance by a split at a value, and leave both sides in the working memory."""
     copy_sums(scratch, LEFT_SIDE, values, i)
     if scratch.weights[ASIDE, 0] >= 0.0:
@@ -168,7 +180,7 @@ def best_value(search: SearchTrees, root: int, scratch: Sums, minimum: float) ->
             height -= 1
             continue
         visited[height - 1] = 1
-        merit = _merit_at(values, at, scratch)
+        merit = merit_at(values, at, scratch)
         if merit > best:
             best, key = merit, place.key
             if merit >= minimum:
@@ -208,7 +220,7 @@ def prune(search: SearchTrees, root: int, scratch: Sums, best: float, minimum: f
             height -= 1
             if now == ADDED:
                 subtract_sums(scratch, ASIDE, values, at)
-            gone = gone and _merit_at(values, at, scratch) / best < minimum
+            gone = gone and merit_at(values, at, scratch) / best < minimum
             root = _cut(search, root, path[height - 1] if height else NONE, at) if gone else root
         if after != NONE:
             path[height], phase[height] = after, LEFT

@@ -1,31 +1,31 @@
 """iSOUP tree: one tree for all targets whose leaves predict by mean or by linear model. The decisions are River's."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from estimators._kernels.compile import BUILD, HOT, LOOP, Direct, njit
+from estimators._kernels.compile import BUILD, HOT, LOOP, PART, Direct, njit
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
-from estimators.trees._kernels.ebst import (
-    BEFORE,
-    BEST_LEFT,
-    BEST_RIGHT,
-    add_value,
-    best_value,
-    free_search_tree,
-    new_split_scratch,
-    prune,
+from estimators.trees._kernels.categories import (
+    add_child,
+    child_of,
+    has_categories,
+    is_nominal,
+    next_child,
+    push_children,
 )
+from estimators.trees._kernels.ebst import add_value, new_split_scratch
 from estimators.trees._kernels.regression_arrays import (
     RegressionTree,
     grow,
     has_room,
+    take_leaf,
     total_weight,
     with_weights_of_targets,
 )
-from estimators.trees._kernels.target_sums import Sums, copy_sums, learn_targets
+from estimators.trees._kernels.regression_splitting import attempt_split, stop_observing
+from estimators.trees._kernels.target_sums import Sums, learn_targets
 from estimators.trees._kernels.tree_arrays import NONE
 
 DECAY = 0.95
@@ -56,17 +56,19 @@ class RegressionChunk(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory for splits, and for the outputs of the linear models."""
+    """Working memory for splits, for the outputs of the linear models, and for what these see of a row."""
 
     split: Sums
     models: Array
+    numbers: Array
 
 
 def learn(tree: RegressionTree, chunk: RegressionChunk, params: RegressionTreeParams, proba: Array) -> RegressionTree:
     """Predict each row, unless `proba` (n_rows, n_targets) has no rows, then learn it; return the new tree."""
     done, n_targets = 0, chunk.Y.shape[1]
     while True:
-        scratch = Scratch(new_split_scratch(tree.weights.shape[1], n_targets), np.empty(n_targets))
+        split = new_split_scratch(tree.weights.shape[1], n_targets)
+        scratch = Scratch(split, np.empty(n_targets), np.empty(len(tree.categories.places)))
         done = _learn_from(tree, chunk, params, proba, scratch, done)
         if done == len(chunk.X):
             return tree
@@ -88,23 +90,58 @@ def _counts_cells(tree: RegressionTree, y: Array) -> bool:
 # ----------------------------------------------------------------- predicting
 def predict(tree: RegressionTree, X: Array, proba: Array) -> None:
     """Write the probabilities (n_rows, n_targets) of each row."""
-    _predict(tree, X, proba, np.empty(proba.shape[1]))
+    _predict(tree, X, proba, np.empty(proba.shape[1]), np.empty(len(tree.categories.places)))
 
 
 @Direct
 @njit(**LOOP)
-def _predict(tree: RegressionTree, X: Array, proba: Array, models: Array) -> None:
+def _predict(tree: RegressionTree, X: Array, proba: Array, models: Array, numbers: Array) -> None:
     for r in range(len(X)):
-        _predict_row(tree, _find_leaf(tree, X[r]), X[r], models, proba, r)
+        leaf, _ = _find_leaf(tree, X[r])
+        _predict_row(tree, leaf, _numbers_of(tree, X[r], numbers), models, proba, r)
 
 
 @njit(**HOT)
-def _find_leaf(tree: RegressionTree, x: Array) -> int:
-    i = 0
+def _find_leaf(tree: RegressionTree, x: Array) -> tuple[int, int]:
+    """Return the leaf of a row, and the first branch without a child for its value, which the heaviest one takes."""
+    i, lacking = 0, NONE
     while tree.nodes[i].feature != NONE:
-        node = tree.nodes[i]
-        i = node.left if x[node.feature] <= node.threshold else node.right
-    return i
+        child = child_of(tree, i, x[tree.nodes[i].feature])
+        if child == NONE:
+            lacking = i if lacking == NONE else lacking
+            child = _heaviest_child(tree, i)
+        i = child
+    return i, lacking
+
+
+@njit(**BUILD)
+def _heaviest_child(tree: RegressionTree, i: int) -> int:
+    """Return the child with most weight in its leaves; ties: the first."""
+    heaviest, most, child = NONE, -1.0, tree.nodes[i].left
+    stack = np.empty(len(tree.nodes), np.int64)
+    while child != NONE:
+        weight, height, stack[0] = 0.0, 1, child
+        while height:
+            height -= 1
+            at = stack[height]
+            if tree.nodes[at].feature == NONE:
+                weight += total_weight(tree, at)
+            else:
+                height = push_children(tree, at, stack, height)
+        if weight > most:
+            heaviest, most = child, weight
+        child = next_child(tree, i, child)
+    return heaviest
+
+
+@njit(**HOT)
+def _numbers_of(tree: RegressionTree, x: Array, numbers: Array) -> Array:
+    """Return what the linear models see of a row: nominal features are 0."""
+    if not has_categories(tree):
+        return x
+    for f in range(len(x)):
+        numbers[f] = 0.0 if is_nominal(tree, f) else x[f]
+    return numbers
 
 
 @njit(**HOT)
@@ -157,33 +194,41 @@ def _learn_from(
         if not has_room(tree) or not _counts_cells(tree, chunk.Y[r]):
             return r
         x, y = chunk.X[r], chunk.Y[r]
-        i = _find_leaf(tree, x)
-        _predict_row(tree, i, x, models, proba, r)
+        i, lacking = _find_leaf(tree, x)
+        numbers = _numbers_of(tree, x, scratch.numbers)
+        _predict_row(tree, i, numbers, models, proba, r)
         weight = chunk.weights[r] if len(chunk.weights) else 1.0
         if weight > 0.0:
-            _learn_models(tree, i, x, y, weight, models)
-            _update(tree, i, x, y, weight, params, scratch.split)
+            if lacking != NONE:
+                i = _grow_child(tree, lacking, x[tree.nodes[lacking].feature], models)
+            _learn_models(tree, i, numbers, y, weight, models)
+            learn_targets(Sums(tree.weights, tree.mean, tree.squares), i, y, weight)
+            _observe(tree, i, x, y, weight, params)
+            # as in River, not with the row that made the leaf
+            if lacking == NONE:
+                _split_if_due(tree, i, params, scratch.split)
     return len(chunk.X)
 
 
+@njit(**PART)
+def _grow_child(tree: RegressionTree, i: int, value: float, models: Array) -> int:
+    """Give a branch an empty leaf for a value; the outputs of its models are 0."""
+    child = take_leaf(tree, NONE)
+    add_child(tree, i, child, int(value))
+    for j in range(len(models)):
+        models[j] = 0.0
+    return child
+
+
 @njit(**HOT)
-def _update(
-    tree: RegressionTree,
-    i: int,
-    x: Array,
-    y: Array,
-    weight: float,
-    params: RegressionTreeParams,
-    scratch: Sums,
-) -> None:
+def _split_if_due(tree: RegressionTree, i: int, params: RegressionTreeParams, scratch: Sums) -> None:
+    """Try to split a leaf once in a grace period."""
     node = tree.nodes[i]
-    learn_targets(Sums(tree.weights, tree.mean, tree.squares), i, y, weight)
-    _observe(tree, i, x, y, weight, params)
     total = total_weight(tree, i)
     if node.active and total - node.last_attempt >= params.grace_period:
         # set before the attempt: after a split the node is a branch, which makes no attempts
         node.last_attempt = total
-        _attempt_split(tree, i, params, scratch)
+        attempt_split(tree, i, params.delta, params.tau, scratch)
 
 
 @njit(**HOT)
@@ -210,11 +255,12 @@ def _observe(tree: RegressionTree, i: int, x: Array, y: Array, weight: float, pa
         return
     n_values = len(tree.search.places) - tree.search.free[1] + len(x)
     if n_values * (32.0 + 16.0 * len(y) + 8.0 * tree.weights.shape[1]) > params.max_bytes:
-        _stop_observing(tree, i)
+        stop_observing(tree, i)
         node.active = 0
         return
     for f in range(len(x)):
-        tree.roots[node.leaf, f] = add_value(tree.search, tree.roots[node.leaf, f], in_tenths(x[f]), y, weight)
+        root, key = tree.roots[node.leaf, f], in_tenths(x[f])
+        tree.roots[node.leaf, f] = add_value(tree.search, root, key, y, weight, is_nominal(tree, f))
 
 
 @njit(**HOT)
@@ -233,66 +279,3 @@ def in_tenths(x: float) -> float:
         elif lost < 0.0:
             whole = tenths - 0.5
     return whole / 10.0
-
-
-@njit(**BUILD)
-def _stop_observing(tree: RegressionTree, i: int) -> None:
-    leaf = tree.nodes[i].leaf
-    for f in range(tree.roots.shape[1]):
-        free_search_tree(tree.search, tree.roots[leaf, f])
-        tree.roots[leaf, f] = NONE
-
-
-@njit(**BUILD)
-def _attempt_split(tree: RegressionTree, i: int, params: RegressionTreeParams, scratch: Sums) -> None:
-    """Split the leaf if the second best feature reduces the variance clearly less, or if the bound is under `tau`."""
-    node = tree.nodes[i]
-    copy_sums(scratch, BEFORE, Sums(tree.weights, tree.mean, tree.squares), i)
-    feature, threshold, best, second = NONE, 0.0, -np.inf, -np.inf
-    for f in range(tree.roots.shape[1]):
-        merit, key = best_value(tree.search, tree.roots[node.leaf, f], scratch, best)
-        if merit >= best:
-            feature, threshold, best, second = f, key, merit, best
-        elif merit > second:
-            second = merit
-    bound = math.sqrt(math.log(1.0 / params.delta) / (2.0 * node.last_attempt))
-    if best > 0.0 and (second / best < 1.0 - bound or bound < params.tau):
-        _split(tree, i, feature, threshold, scratch)
-    elif best > 0.0 and second > 0.0:
-        minimum = second / best - 2.0 * bound
-        for f in range(tree.roots.shape[1]):
-            tree.roots[node.leaf, f] = prune(tree.search, tree.roots[node.leaf, f], scratch, best, minimum)
-
-
-@njit(**BUILD)
-def _split(tree: RegressionTree, i: int, feature: int, threshold: float, scratch: Sums) -> None:
-    """Turn a leaf into a branch whose children start with its models and errors, and the sums of their own sides."""
-    node = tree.nodes[i]
-    _stop_observing(tree, i)
-    node.feature, node.threshold = feature, threshold
-    node.left, node.right = tree.counts[0], tree.counts[0] + 1
-    old, new = node.leaf, tree.counts[1]
-    # element by element: Numba takes seconds to compile checks of shapes
-    for j in range(tree.coefs.shape[1]):
-        for f in range(tree.coefs.shape[2]):
-            tree.coefs[new, j, f] = tree.coefs[old, j, f]
-        for k in range(tree.errors.shape[2]):
-            tree.errors[new, j, k] = tree.errors[old, j, k]
-    left, right = node.left, node.right
-    node.leaf = NONE
-    for side in range(2):
-        _start_leaf(tree, right if side else left, new if side else old, i, scratch, BEST_RIGHT if side else BEST_LEFT)
-    tree.counts[0] += 2
-    tree.counts[1] += 1
-
-
-@njit(**BUILD)
-def _start_leaf(tree: RegressionTree, i: int, leaf: int, parent: int, sums: Sums, side: int) -> None:
-    """Make a leaf; a target without a known cell keeps the mean of the parent until it has one."""
-    copy_sums(Sums(tree.weights, tree.mean, tree.squares), i, sums, side)
-    for k in range(sums.weights.shape[1]):
-        if sums.weights[side, k] == 0.0:
-            tree.mean[i, k] = tree.mean[parent, k]
-    node = tree.nodes[i]
-    node.feature, node.left, node.right, node.leaf, node.active = NONE, NONE, NONE, leaf, 1
-    node.last_attempt = total_weight(tree, i)

@@ -5,6 +5,8 @@ The order of additions and subtractions is River's, so that the bits are the sam
 
 from typing import NamedTuple
 
+import numpy as np
+
 from estimators._kernels.compile import HOT, PART, njit
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
@@ -108,6 +110,32 @@ def variance_reduction(sums: Sums, before: int, left: int, right: int) -> float:
     merit -= weights[left, 0] / weights[before, 0] * _mean_variance(sums, left)
     merit -= weights[right, 0] / weights[before, 0] * _mean_variance(sums, right)
     return merit
+
+
+@njit(**PART)
+def reduction_by_all(before: Sums, b: int, after: Sums, sides: Array) -> float:
+    """Return the same for a split into any number of sides."""
+    if before.weights.shape[1] > 1:
+        return _merit_of_cells_of_all(before, b, after, sides)
+    for side in sides:
+        if after.weights[side, 0] < MIN_SAMPLES:
+            return 0.0
+    merit = _mean_variance(before, b)
+    for side in sides:
+        merit -= after.weights[side, 0] / before.weights[b, 0] * _mean_variance(after, side)
+    return merit
+
+
+@njit(**HOT)
+def _merit_of_cells_of_all(before: Sums, b: int, after: Sums, sides: Array) -> float:
+    merit = 0.0
+    for j in range(before.mean.shape[1]):
+        gain, fewest = _variance(before, b, j), np.inf
+        for side in sides:
+            gain -= after.weights[side, j] / before.weights[b, j] * _variance(after, side, j)
+            fewest = min(fewest, after.weights[side, j])
+        merit += gain if fewest >= MIN_SAMPLES else 0.0
+    return merit / before.mean.shape[1]
 
 
 @njit(**HOT)

@@ -43,7 +43,10 @@ class Value:
 
 
 class Leaf:
-    """The numbers of its rows, those before the split that made it included, and its search trees and models."""
+    """The numbers of its rows, those before the split that made it included, and its search trees and models.
+
+    Of a nominal feature it keeps the numbers of the rows with each code instead of a search tree.
+    """
 
     def __init__(self, rows, means, coefs, errors, last):
         self.rows, self.inherited_means, self.last, self.active = rows, means, last, True
@@ -52,8 +55,16 @@ class Leaf:
 
 
 class Branch:
-    def __init__(self, feature, threshold, left, right):
-        self.feature, self.threshold, self.left, self.right = feature, threshold, left, right
+    """A test of a value, with its children by answer: `value <= test`, `value == test` for a code, or each code."""
+
+    def __init__(self, feature, is_nominal, test, children):
+        self.feature, self.is_nominal, self.test, self.children = feature, is_nominal, test, children
+
+    def answer(self, x):
+        value = x[self.feature]
+        if self.test is None:
+            return value
+        return value == self.test if self.is_nominal else value <= self.test
 
 
 class SlowIsoup:
@@ -62,20 +73,35 @@ class SlowIsoup:
     `tied` tells whether a leaf was split where several values part its known cells in the same way: rounding chooses.
     """
 
-    def __init__(self, n_features, n_targets, params):
-        self.params, self.n_targets, self.tied, self.partly_known = params, n_targets, False, False
+    def __init__(self, n_features, n_targets, params, nominal=()):
+        self.params, self.n_targets, self.nominal = params, n_targets, nominal
+        self.tied, self.partly_known = False, False
         self.Y, self.w = np.empty((0, n_targets)), np.empty(0)
-        self.root = Leaf([], np.zeros(n_targets), [[0.0] * (n_features + 1)] * n_targets, [[0.0, 0.0]] * n_targets, 0.0)
+        self.root = self.new_leaf(n_features)
+
+    def new_leaf(self, n_features):
+        means, coefs = np.zeros(self.n_targets), [[0.0] * (n_features + 1)] * self.n_targets
+        return Leaf([], means, coefs, [[0.0, 0.0]] * self.n_targets, 0.0)
 
     def leaves(self, node):
-        return [node] if isinstance(node, Leaf) else self.leaves(node.left) + self.leaves(node.right)
+        return [node] if isinstance(node, Leaf) else [*chain.from_iterable(map(self.leaves, node.children.values()))]
 
     def path(self, x):
-        """Return the leaf of a row, and the branch above it."""
-        above, node = None, self.root
+        """Return the leaf of a row, None if its branch has no child for it, with this branch and its answer."""
+        above, answer, node = None, None, self.root
         while isinstance(node, Branch):
-            above, node = node, node.left if x[node.feature] <= node.threshold else node.right
-        return above, node
+            above, answer = node, node.answer(x)
+            node = above.children.get(answer)
+        return node, above, answer
+
+    def heaviest(self, branch):
+        return max(
+            branch.children.values(), key=lambda child: sum(self.weight(leaf.rows) for leaf in self.leaves(child))
+        )
+
+    def numbers(self, x):
+        """Return what the models see of a row."""
+        return [0.0 if f in self.nominal else value for f, value in enumerate(x)]
 
     def spread(self, rows):
         """Return the weights, means and squared deviations of the known cells of some rows; a mean of none is 0."""
@@ -89,23 +115,30 @@ class SlowIsoup:
         return np.where(n > 0, mean, leaf.inherited_means)
 
     def predict(self, x):
-        leaf = self.path(x)[1]
-        means, models = self.means(leaf), outputs(leaf, x)
+        leaf = self.root
+        while isinstance(leaf, Branch):
+            leaf = leaf.children.get(leaf.answer(x)) or self.heaviest(leaf)
+        means, models = self.means(leaf), outputs(leaf, self.numbers(x))
         by_mean = [of_mean < of_model for of_mean, of_model in leaf.errors]
         return np.clip(np.where(by_mean, means, models), 0.0, 1.0)
 
     def learn(self, x, y, w):
         self.partly_known |= bool(np.isnan(y).any())
-        above, leaf = self.path(x)
-        self.learn_models(leaf, x, y, w)
+        if not w:
+            return
+        leaf, above, answer = self.path(x)
+        is_new = leaf is None
+        if is_new:
+            leaf = above.children[answer] = self.new_leaf(len(x))
+        self.learn_models(leaf, self.numbers(x), y, w)
         leaf.rows.append(len(self.Y))
         self.Y, self.w = np.vstack([self.Y, y]), np.append(self.w, w)
         if leaf.active:
             self.observe(leaf, x)
         total = self.weight(leaf.rows)
-        if leaf.active and total - leaf.last >= self.params.grace_period:
+        if leaf.active and not is_new and total - leaf.last >= self.params.grace_period:
             leaf.last = total
-            self.attempt(leaf, above)
+            self.attempt(leaf, above, answer)
 
     def weight(self, rows):
         return self.spread(rows)[0].sum() / self.n_targets
@@ -119,33 +152,46 @@ class SlowIsoup:
                 leaf.coefs[j] = [c - RATE * slope * value for c, value in zip(leaf.coefs[j], [*x, 1.0], strict=True)]
 
     def observe(self, leaf, x):
-        trees = chain.from_iterable(one.values for one in self.leaves(self.root))
-        n_values = len(x) + sum(len(list(tree.below())) for tree in trees if tree)
+        n_values = len(x) + sum(n_places(one) for leaf in self.leaves(self.root) for one in leaf.values)
         n_weights = self.n_targets if self.partly_known else 1
         if n_values * (32 + 16 * self.n_targets + 8 * n_weights) > self.params.max_bytes:
             leaf.active, leaf.values = False, [None] * len(x)
             return
         for f, value in enumerate(x):
-            if leaf.values[f]:
+            if f in self.nominal:
+                leaf.values[f] = leaf.values[f] or {}
+                leaf.values[f].setdefault(value, []).append(leaf.rows[-1])
+            elif leaf.values[f]:
                 leaf.values[f].add(round(value, 1), leaf.rows[-1])
             else:
                 leaf.values[f] = Value(round(value, 1), leaf.rows[-1])
 
-    def merit(self, rows, left):
-        right = sorted(set(rows) - set(left))
-        sides = [self.spread(side) for side in (rows, left, right)]
+    def merit(self, rows, sides):
+        spreads = [self.spread(some) for some in (rows, *sides)]
         total = 0.0
         for j in range(self.n_targets):
-            (n, _, whole), *parts = [[part[j] for part in side] for side in sides]
+            (n, _, whole), *parts = [[part[j] for part in spread] for spread in spreads]
             if min(part[0] for part in parts) >= ENOUGH:
                 total += whole / (n - 1) - sum(m / n * squares / (m - 1) for m, _, squares in parts)
         return total / self.n_targets
 
-    def attempt(self, leaf, above):
+    def candidates(self, leaf, f):
+        """Yield the splits by a feature: what is tested, and the rows of each side by answer."""
+        if f not in self.nominal:
+            for value, left in leaf.values[f].below() if leaf.values[f] else ():
+                yield value, {True: left, False: rest(leaf.rows, left)}
+            return
+        by_code = dict(sorted(leaf.values[f].items()))
+        if len(by_code) > 2:
+            yield None, by_code
+        for code, rows in by_code.items():
+            yield code, {True: rows, False: rest(leaf.rows, rows)}
+
+    def attempt(self, leaf, above, answer):
         """Split the leaf if the second best feature is clearly worse, else prune; of equal values the first wins."""
         merits = [
-            [(self.merit(leaf.rows, left), value, left) for value, left in tree.below()] if tree else []
-            for tree in leaf.values
+            [(self.merit(leaf.rows, sides.values()), test, sides) for test, sides in self.candidates(leaf, f)]
+            for f in range(len(leaf.values))
         ]
         tops = [max(one, key=lambda candidate: candidate[0], default=None) for one in merits]
         ranking = sorted((top[0], f) for f, top in enumerate(tops) if top)[::-1]
@@ -156,21 +202,31 @@ class SlowIsoup:
         bound = math.sqrt(math.log(1 / self.params.delta) / (2 * leaf.last))
         if second / best < 1 - bound or bound < self.params.tau:
             self.tied = sum(merit > best * (1 - 1e-9) for one in merits for merit, *_ in one) > 1
-            self.split(leaf, above, feature, *tops[feature][1:])
+            branch = self.split(leaf, feature, *tops[feature][1:])
+            if above is None:
+                self.root = branch
+            else:
+                above.children[answer] = branch
         elif second > 0:
             bad = {value for one in merits for merit, value, _ in one if merit / best < second / best - 2 * bound}
-            leaf.values = [tree and tree.pruned(bad.__contains__) for tree in leaf.values]
+            leaf.values = [one.pruned(bad.__contains__) if isinstance(one, Value) else one for one in leaf.values]
 
-    def split(self, leaf, above, feature, value, left):
-        means, sides = self.means(leaf), (left, sorted(set(leaf.rows) - set(left)))
-        children = [Leaf(list(side), means, leaf.coefs, leaf.errors, self.weight(side)) for side in sides]
-        branch = Branch(feature, value.key, *children)
-        if above is None:
-            self.root = branch
-        elif above.left is leaf:
-            above.left = branch
-        else:
-            above.right = branch
+    def split(self, leaf, feature, test, sides):
+        means = self.means(leaf)
+        children = {
+            answer: Leaf(list(rows), means, leaf.coefs, leaf.errors, self.weight(rows))
+            for answer, rows in sides.items()
+        }
+        return Branch(feature, feature in self.nominal, test.key if isinstance(test, Value) else test, children)
+
+
+def rest(rows, some):
+    return sorted(set(rows) - set(some))
+
+
+def n_places(values):
+    """Return the number of values in a search tree or a table of codes, if there is one."""
+    return len(list(values.below()) if isinstance(values, Value) else values or ())
 
 
 def outputs(leaf, x):

@@ -5,10 +5,11 @@ import pytest
 from river.linear_model import LinearRegression
 from river.tree import ISOUPTreeRegressor
 
-from estimators.trees._kernels.categories import MULTIWAY, free_values, with_values, write_bins
+from estimators.trees._kernels.categories import MULTIWAY
 from estimators.trees._kernels.isoup import RegressionChunk, RegressionTreeParams, learn, predict
 from estimators.trees._kernels.regression_arrays import new_tree
 from estimators.trees._kernels.tree_arrays import NONE
+from tests.estimators.trees.kernels.test_isoup import binned, children_of, codes_of, places_below
 from tests.estimators.trees.test_isoup import assert_same_values
 
 
@@ -39,14 +40,6 @@ def drawn(seed, n_values, nominal, n_features, n_targets):
     return X, Y, rng.choice([1.0, 2.0, 60.0], size=n, p=[0.8, 0.19, 0.01])
 
 
-def binned(X, nominal):
-    """Return the rows with bins in the place of codes, and the values of each bin."""
-    X, values, done = X.copy(), free_values(len(nominal), 256), 0
-    while done < X.shape[0] * len(nominal):
-        done = write_bins(X, nominal, values, True, done)
-    return X, values
-
-
 def compare(X, Y, weights, nominal, **parameters):
     """Compare every prediction and every node, and return the kinds of River's branches and where they grew."""
     river, outputs = ISOUPTreeRegressor(leaf_model=ModelOfNumbers(), **parameters), []
@@ -56,16 +49,11 @@ def compare(X, Y, weights, nominal, **parameters):
         outputs.append([prediction.get(j, 0.0) for j in range(Y.shape[1])])
         river.learn_one(x, dict(enumerate(labels)), w=weight)
     proba = np.empty(Y.shape)
-    rows, values = binned(X, nominal)
-    tree = new_tree(X.shape[1], Y.shape[1], nominal)
-    tree = tree._replace(categories=with_values(tree.categories, values))
+    rows, tree = binned(X, nominal, new_tree(X.shape[1], Y.shape[1], nominal))
     params = RegressionTreeParams(*(float(parameters[name]) for name in ("grace_period", "delta", "tau")), 1e9)
     tree = learn(tree, RegressionChunk(rows, Y, weights), params, proba)
     np.testing.assert_allclose(proba, np.clip(outputs, 0, 1), atol=1e-9)
-    words = {
-        f: {value["bin"]: word_of(value["code"]) for value in row if value["bin"] != NONE}
-        for f, row in zip(nominal.tolist(), values, strict=True)
-    }
+    words = {f: {bin_: word_of(code) for bin_, code in codes_of(tree, f).items()} for f in nominal.tolist()}
     kinds = assert_same_nodes(river._root, tree, 0, words)
     # words that River has never seen
     rows[:, nominal] = NONE
@@ -85,25 +73,17 @@ def assert_same_nodes(node, tree, i, words):
         assert_same_leaf(node, tree, i, words)
         return set()
     assert ours["feature"] == node.feature
-    children = [ours["left"], ours["right"]]
+    children = children_of(tree, i)
     if hasattr(node, "threshold"):
         assert ours["threshold"] == node.threshold
     elif hasattr(node, "value"):
         assert words[node.feature][ours["threshold"]] == node.value
     else:
         assert ours["threshold"] == MULTIWAY
-        children = chain_of_children(tree, i)
         assert [words[node.feature][tree.categories.links[child]["bin"]] for child in children] == list(node._mapping)
     below = [assert_same_nodes(one, tree, k, words) for one, k in zip(node.children, children, strict=True)]
     grew = "grew" if list(getattr(node, "_mapping", ())) != sorted(getattr(node, "_mapping", ())) else "as it was"
     return {type(node).__name__, grew}.union(*below)
-
-
-def chain_of_children(tree, i):
-    children = [tree.nodes[i]["left"]]
-    while children[-1] != tree.nodes[i]["right"]:
-        children.append(tree.categories.links[children[-1]]["next"])
-    return children
 
 
 def assert_same_leaf(node, tree, i, words):
@@ -124,18 +104,13 @@ def assert_same_leaf(node, tree, i, words):
 
 
 def assert_same_sums(statistics, search, root, words):
-    found, waiting = {}, [root]
-    while waiting:
-        i = waiting.pop()
-        if i != NONE:
-            place = search.places[i]
-            waiting += [place["left"], place["right"]]
-            found[words[place["key"]]] = (*search.weights[i], *search.mean[i], *search.squares[i])
-    expected = {
-        word: (spread[0].n, *(one.mean.get() for one in spread.values()), *(one._S for one in spread.values()))
-        for word, spread in statistics.items()
-    }
-    assert found == expected
+    found = {words[search.places[i]["key"]]: i for i in places_below(search, root)}
+    assert found.keys() == statistics.keys()
+    for word, spread in statistics.items():
+        i = found[word]
+        assert search.weights[i] == [spread[0].n]
+        assert search.mean[i].tolist() == [one.mean.get() for one in spread.values()]
+        assert search.squares[i].tolist() == [one._S for one in spread.values()]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from estimators.contract.targets import ClassTarget
 from estimators.contract.validation import as_mixed, check_sample_weight, errors_in_one_line, require_a_weight
 from estimators.pragma._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, grow_tree
 from estimators.pragma._preferences import Pairs, Preferences, Weights
-from estimators.trees._importances import decreases, entropy, gini, importances
+from estimators.trees._importances import BinaryTree, decreases, entropy, gini, importances
 from estimators.trees._kernels.categories import marks
 from metrics.validation import require_choice, require_integer, unmasked
 
@@ -229,7 +229,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             links = tree.feature, tree.children_left, tree.children_right
             nodes = np.rec.fromarrays(links, dtype=[("feature", "i8"), ("left", "i8"), ("right", "i8")])
             weights = tree.value[:, 0] * tree.weighted_n_node_samples[:, np.newaxis]
-            return importances([decreases(nodes, 0, self.n_features_in_, weights.__getitem__, impurity)])
+            return importances([decreases(BinaryTree(nodes), 0, self.n_features_in_, weights.__getitem__, impurity)])
 
     def _require_codes(self, features: Array) -> None:
         if self._nominal is not None:

@@ -1,10 +1,10 @@
 """Drawings of trees in the language of Graphviz."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
+from estimators.trees._kernels.categories import MULTIWAY, Tree
 from estimators.trees._kernels.multilabel_arrays import MultilabelTree
 from estimators.trees._kernels.tree_arrays import NONE, TreeArrays
 from estimators.trees._tree_bank import TreeBank
@@ -14,12 +14,41 @@ def dot(bank: TreeBank, tree: int, features: Sequence[str], classes: Sequence[st
     """Write one tree of a bank as a digraph."""
     arrays, place = bank.find(tree)
     root = int(arrays.trees[place]["root"])
-    return _digraph(_lines(arrays.nodes, root, features, lambda i: _class_text(arrays, i, classes)))
+    return _digraph(_lines(arrays, root, features, lambda i: _class_text(arrays, i, classes)))
 
 
 def dot_of_labels(tree: MultilabelTree, features: Sequence[str], labels: Sequence[str]) -> str:
     """Write a multi-label tree as a digraph."""
-    return _digraph(_lines(tree.nodes, 0, features, lambda i: _label_text(tree, i, labels)))
+    return _digraph(_lines(tree, 0, features, lambda i: _label_text(tree, i, labels)))
+
+
+def list_children(tree: Tree, i: int) -> list[int]:
+    """Return the children of a branch, in order."""
+    found, right = [int(tree.nodes[i]["left"])], int(tree.nodes[i]["right"])
+    while found[-1] != right:
+        found.append(int(tree.categories.links[found[-1]]["next"]) if _is_multiway(tree, i) else right)
+    return found
+
+
+def _is_multiway(tree: Tree, i: int) -> bool:
+    return _is_nominal(tree, i) and tree.nodes[i]["threshold"] == MULTIWAY
+
+
+def _is_nominal(tree: Tree, i: int) -> bool:
+    places = tree.categories.places
+    return len(places) > 0 and places[tree.nodes[i]["feature"]] != NONE
+
+
+def _describe_test(tree: Tree, i: int) -> tuple[str, list[str]]:
+    """Return the test of a branch, after the name of its feature, and what leads to each child."""
+    node = tree.nodes[i]
+    if not _is_nominal(tree, i):
+        return f" <= {node['threshold']:.6g}", ["yes", "no"]
+    values = tree.categories.values[tree.categories.places[node["feature"]]]
+    codes = {int(value["bin"]): f"{value['code']:g}" for value in values}
+    if not _is_multiway(tree, i):
+        return f" = {codes[int(node['threshold'])]}", ["yes", "no"]
+    return "", [codes[int(tree.categories.links[child]["bin"])] for child in list_children(tree, i)]
 
 
 def class_weights(arrays: TreeArrays, i: int) -> list[tuple[int, float]]:
@@ -37,19 +66,19 @@ def _digraph(lines: Iterator[str]) -> str:
     return "\n".join(["digraph tree {", '  node [shape=box, fontname="sans-serif"];', *lines, "}"])
 
 
-def _lines(nodes: Any, root: int, features: Sequence[str], leaf_text: Callable[[int], str]) -> Iterator[str]:
+def _lines(tree: Tree, root: int, features: Sequence[str], leaf_text: Callable[[int], str]) -> Iterator[str]:
     waiting = [root]
     while waiting:
         i = waiting.pop()
-        node = nodes[i]
+        node = tree.nodes[i]
         if node["feature"] == NONE:
             yield f'  n{i} [label="{leaf_text(i)}"];'
             continue
-        left, right = int(node["left"]), int(node["right"])
-        yield f'  n{i} [label="{_escaped(features[node["feature"]])} <= {node["threshold"]:.6g}", style=rounded];'
-        yield f'  n{i} -> n{left} [label="yes"];'
-        yield f'  n{i} -> n{right} [label="no"];'
-        waiting += [right, left]
+        test, answers = _describe_test(tree, i)
+        below = list_children(tree, i)
+        yield f'  n{i} [label="{_escaped(features[node["feature"]])}{test}", style=rounded];'
+        yield from (f'  n{i} -> n{child} [label="{answer}"];' for answer, child in zip(answers, below, strict=True))
+        waiting += reversed(below)
 
 
 def _class_text(arrays: TreeArrays, i: int, classes: Sequence[str]) -> str:

@@ -1,14 +1,22 @@
 """Importance of features in trees that grow: how much their splits separate the classes."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from estimators._typing import Array
-from estimators.trees._graphviz import class_weights
+from estimators.trees._graphviz import class_weights, list_children
+from estimators.trees._kernels.categories import NO_CATEGORIES, Categories, Tree
 from estimators.trees._kernels.tree_arrays import NONE, TreeArrays
 from estimators.trees._tree_bank import TreeBank
+
+
+class BinaryTree(NamedTuple):
+    """The nodes of a tree whose branches have two children each, whatever their test."""
+
+    nodes: Array
+    categories: Categories = NO_CATEGORIES
 
 
 def importances(trees: Iterable[Array]) -> Array:
@@ -32,7 +40,7 @@ def importances_in(arrays: TreeArrays, place: int, *, n_classes: int) -> Array:
         return found
 
     tree = arrays.trees[place]
-    return decreases(arrays.nodes, int(tree["root"]), int(tree["n_features"]), weights)
+    return decreases(arrays, int(tree["root"]), int(tree["n_features"]), weights)
 
 
 def entropy(weights: Array) -> float:
@@ -49,25 +57,26 @@ def gini(weights: Array) -> float:
 
 
 def decreases(
-    nodes: Any,
+    tree: Tree,
     root: int,
     n_features: int,
     leaf_weights: Callable[[int], Array],
     impurity: Callable[[Array], float] = entropy,
 ) -> Array:
     """Return the decrease of impurity by feature; the classes of a branch are those of the leaves below it."""
-    order, waiting = [], [root]
+    nodes, order, waiting = tree.nodes, [], [root]
     while waiting:
         order.append(waiting.pop())
-        node = nodes[order[-1]]
-        waiting += [] if node["feature"] == NONE else [int(node["left"]), int(node["right"])]
+        waiting += [] if nodes[order[-1]]["feature"] == NONE else list_children(tree, order[-1])
     found, weights = np.zeros(n_features), {}
     for i in reversed(order):
         if nodes[i]["feature"] == NONE:
             weights[i] = leaf_weights(i)
             continue
-        sides = weights.pop(int(nodes[i]["left"])), weights.pop(int(nodes[i]["right"]))
-        weights[i] = sides[0] + sides[1]
-        decrease = impurity(weights[i]) - impurity(sides[0]) - impurity(sides[1])
+        sides = [weights.pop(child) for child in list_children(tree, i)]
+        weights[i] = np.sum(sides, axis=0)
+        decrease = impurity(weights[i])
+        for side in sides:
+            decrease -= impurity(side)
         found[nodes[i]["feature"]] += max(decrease, 0.0)
     return found

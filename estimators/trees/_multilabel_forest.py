@@ -170,7 +170,7 @@ class MultilabelForest:
         for features, tree in (member.foreground for member in self.trees):
             found = np.zeros(self.trees[0].n_features)
             own = slice(None) if features is None else features
-            found[own] = decreases(tree.nodes, 0, len(found[own]), tree.weights.__getitem__)
+            found[own] = decreases(tree, 0, len(found[own]), tree.weights.__getitem__)
             yield found
 
     @property

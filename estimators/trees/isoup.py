@@ -6,8 +6,10 @@ from sklearn.utils.validation import check_is_fitted
 from estimators._typing import Array
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.batching import DOUBLES, blocks, dense
+from estimators.contract.categories import CategoricalFeatures, nominal_places
 from estimators.contract.locks import lock_of
 from estimators.contract.validation import Features
+from estimators.trees._bins import Bins, make_bins
 from estimators.trees._importances import decreases, gini, importances
 from estimators.trees._kernels import isoup
 from estimators.trees._kernels.regression_arrays import new_tree, size_bytes
@@ -30,6 +32,11 @@ class ISOUPTreeClassifier(StreamClassifier):
     max_bytes : int, default=524288000
         Bound of the memory of the values that leaves observe. A leaf that would exceed it stops observing: it goes on
         learning means and models, but does not split.
+    categorical_features : list of int or str, mask, mapping or 'from_dtype', optional
+        Features that hold categories, as codes 0, 1, ...: their positions, their names in a data frame, a value for
+        each feature, or a mapping of positions or names to numbers of values, which codes must then be below.
+        'from_dtype': the categories of a data frame. Words of a data frame get their codes here. None: all features
+        are numbers.
 
     Attributes
     ----------
@@ -81,22 +88,26 @@ class ISOUPTreeClassifier(StreamClassifier):
         delta: float = 1e-7,
         tau: float = 0.05,
         max_bytes: int = 500 * 2**20,
+        categorical_features: CategoricalFeatures = None,
     ) -> None:
         self.grace_period = grace_period
         self.delta = delta
         self.tau = tau
         self.max_bytes = max_bytes
+        self.categorical_features = categorical_features
 
     @property
     def feature_importances_(self) -> Array:
         """Share of each feature in the decrease of variance by the splits; zeros before any split."""
         with lock_of(self):
             check_is_fitted(self)
-            return importances([decreases(self.tree_.nodes, 0, self.n_features_in_, self._leaf_weights, gini)])
+            return importances([decreases(self.tree_, 0, self.n_features_in_, self._leaf_weights, gini)])
 
     def _leaf_weights(self, i: int) -> Array:
         mean = self.tree_.mean[i]
         return self.tree_.weights[i][:, np.newaxis] * np.stack([1 - mean, mean], axis=1)
+
+    _bins: Bins | None = None  # in older pickles, too
 
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:
@@ -104,7 +115,8 @@ class ISOUPTreeClassifier(StreamClassifier):
 
     def _start(self) -> None:
         check_growth(self)
-        self.tree_ = new_tree(self.n_features_in_, self.n_labels_)
+        nominal = nominal_places(self, self.n_features_in_)
+        self.tree_, self._bins = new_tree(self.n_features_in_, self.n_labels_, nominal), make_bins(nominal)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         self._run(X, Y, weight, np.empty((0, self.n_labels_)))
@@ -116,6 +128,7 @@ class ISOUPTreeClassifier(StreamClassifier):
 
     def _predict_proba(self, X: Features) -> Array:
         proba = np.empty((X.shape[0], self.n_labels_))
+        X = X if self._bins is None else self._bins.of(X, learning=False)
         for rows in blocks(X):
             isoup.predict(self.tree_, dense(X[rows]), proba[rows])
         return proba
@@ -127,6 +140,9 @@ class ISOUPTreeClassifier(StreamClassifier):
         )
         targets = Y.astype(DOUBLES)
         weights = NO_WEIGHTS if weight is None else weight
+        if self._bins is not None:
+            X = self._bins.of(X, learning=True)
+            self.tree_ = self.tree_._replace(categories=self._bins.known_to(self.tree_.categories))
         if len(Y) == 1:
             # a call with one row should cost little more than the row
             self.tree_ = isoup.learn(self.tree_, isoup.RegressionChunk(dense(X), targets, weights), params, proba)

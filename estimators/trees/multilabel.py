@@ -123,7 +123,7 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
         """Share of each feature in the decrease of entropy by the splits; zeros before any split."""
         check_is_fitted(self)
         with lock_of(self):
-            return importances([decreases(self.tree_.nodes, 0, self.n_features_in_, self.tree_.weights.__getitem__)])
+            return importances([decreases(self.tree_, 0, self.n_features_in_, self.tree_.weights.__getitem__)])
 
     def to_dot(self) -> str:
         """Draw the tree in the language of Graphviz.

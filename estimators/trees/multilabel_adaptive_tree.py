@@ -180,7 +180,7 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
         with lock_of(self):
             check_is_fitted(self)
             tree, n_features = self.tree_, self.n_features_in_
-            return importances([decreases(tree.nodes, int(tree.state["root"][0]), n_features, self._leaf_weights)])
+            return importances([decreases(tree, int(tree.state["root"][0]), n_features, self._leaf_weights)])
 
     def _leaf_weights(self, i: int) -> Array:
         counts = np.maximum(self.tree_.counts[i], 0.0)

@@ -8,12 +8,12 @@ from estimators._kernels.compile import BUILD, HOT, LOOP, PART, Direct, njit
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
 from estimators.trees._kernels.categories import (
+    UNWEIGHED,
     add_child,
     child_of,
     has_categories,
+    heaviest_of,
     is_nominal,
-    next_child,
-    push_children,
 )
 from estimators.trees._kernels.ebst import add_value, new_split_scratch
 from estimators.trees._kernels.regression_arrays import (
@@ -116,22 +116,10 @@ def _find_leaf(tree: RegressionTree, x: Array) -> tuple[int, int]:
 
 @njit(**BUILD)
 def _heaviest_child(tree: RegressionTree, i: int) -> int:
-    """Return the child with most weight in its leaves; ties: the first."""
-    heaviest, most, child = NONE, -1.0, tree.nodes[i].left
-    stack = np.empty(len(tree.nodes), np.int64)
-    while child != NONE:
-        weight, height, stack[0] = 0.0, 1, child
-        while height:
-            height -= 1
-            at = stack[height]
-            if tree.nodes[at].feature == NONE:
-                weight += total_weight(tree, at)
-            else:
-                height = push_children(tree, at, stack, height)
-        if weight > most:
-            heaviest, most = child, weight
-        child = next_child(tree, i, child)
-    return heaviest
+    weights = np.empty(len(tree.nodes))
+    for k in range(len(weights)):
+        weights[k] = total_weight(tree, k) if tree.nodes[k].feature == NONE else UNWEIGHED
+    return heaviest_of(tree, i, weights)
 
 
 @njit(**HOT)

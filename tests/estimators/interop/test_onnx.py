@@ -34,6 +34,7 @@ from estimators import (
     PrevalenceThreshold,
     ReplayClassifier,
     ReservoirMemory,
+    RollingForestClassifier,
     StreamPipeline,
     StreamRidgeClassifier,
     hash_categories,
@@ -131,6 +132,18 @@ def test_one_class_a_row(name):
 
     words = np.array(["a", "b", "c"])[y]
     check_all([y, y + 5.0, y == 1, words, words.astype(object), np.zeros(len(y))], check)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_forests_compare_categories_for_equality(kind):
+    X, Y, _ = small(600)
+    rng = np.random.default_rng(0)
+    X = X.astype(kind)
+    X[:, :3] = rng.choice([0, 1, 2, 5, 31, 32, 64, 2**24 - 2], (600, 3))
+    Y[:, 0] = np.isin(X[:, 0], [0, 5, 32])
+    forest = RollingForestClassifier(10, categorical_features=range(3), random_state=0).fit(X[:400], Y[:400])
+    X[500:, :3] += 1  # some were never seen
+    predicts_alike(forest, to_onnx(forest, X), X)
 
 
 def test_small_probabilities_of_other_packages_are_not_rounded_before_they_are_shared_out():

@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 
 from estimators import ContextWindowClassifier, RollingForestClassifier
+from estimators.trees._kernels.rolling import RollingForest
 from metrics import ba_macro
 
 
@@ -62,6 +63,46 @@ def test_a_model_that_is_mapped_from_a_file_learns_on(tmp_path):
     joblib.dump(forest, tmp_path / "forest.joblib")
     mapped = joblib.load(tmp_path / "forest.joblib", mmap_mode="r").partial_fit(X, Y)
     np.testing.assert_array_equal(mapped.predict_proba(X), forest.partial_fit(X, Y).predict_proba(X))
+
+
+def test_a_forest_saved_before_there_were_categories_learns_on():
+    X, Y = steps(300)
+    old, new = (RollingForestClassifier(5, random_state=0).fit(X, Y) for _ in range(2))
+    old._forest = RollingForest(*old._forest[:10])
+    np.testing.assert_array_equal(old.partial_fit(X, Y).predict_proba(X), new.partial_fit(X, Y).predict_proba(X))
+
+
+def categories(n, n_features=50, n_values=30, seed=0):
+    """Draw codes, and a label that is one value of one of the features, by codes in no order."""
+    rng = np.random.default_rng(seed)
+    X, feature, value = rng.integers(0, n_values, (n, n_features)), rng.integers(0, n_features), n_values // 2
+    X[rng.random(n) < 0.3, feature] = value
+    return X, (X[:, [feature]] == value).astype(int), feature, value
+
+
+def test_one_split_finds_the_value_that_is_a_label():
+    X, Y, feature, value = categories(400)
+    forest = RollingForestClassifier(max_features=50, window=400, categorical_features=range(50), random_state=0)
+    trees = [tree[1:4] for tree in forest.fit(X, Y)._trees() if tree[1][0] == feature and tree[3][0] == value]
+    assert len(trees) > 20
+    assert {len(features) for features, _, _ in trees} == {3}
+    np.testing.assert_array_equal(forest.predict(X), Y)
+    # values that were never seen go with the rest
+    assert not forest.predict(np.full((1, 50), 2**53 - 1)).any()
+    numbers = RollingForestClassifier(max_features=50, window=400, random_state=0).fit(X, Y)
+    assert min(len(features) for _, features, *_ in numbers._trees()) > 3
+
+
+def test_the_order_of_codes_does_not_matter():
+    X, _, _, _ = categories(600, n_features=6, n_values=20)
+    rng = np.random.default_rng(1)
+    Y = np.isin(X[:, :2], [3, 4, 9, 17]).astype(int) ^ (rng.random((600, 2)) < 0.1)
+    codes = rng.permutation(2**20)[:20]
+    one, two = (
+        RollingForestClassifier(10, window=200, categorical_features=range(5), random_state=0).predict_then_fit(rows, Y)
+        for rows in (X, np.column_stack([codes[X[:, :5]], X[:, 5]]))
+    )
+    np.testing.assert_array_equal(one[1], two[1])
 
 
 @pytest.mark.parametrize("name", ["n_trees", "window", "max_features", "min_samples_leaf"])

@@ -20,7 +20,6 @@ from sklearn.preprocessing import FunctionTransformer
 
 from estimators._typing import Array, Estimator
 from estimators.contract.base import StreamClassifier
-from estimators.contract.categories import nominal_places
 from estimators.contract.log_odds import LogOddsClassifier
 from estimators.contract.targets import LabelTarget
 from estimators.invariance.logistic import InvariantLogisticClassifier
@@ -205,7 +204,7 @@ def _forest(ops: Operators, learner: RollingForestClassifier, X: Node) -> Inferr
     feature, left, threshold = (np.concatenate([tree[part] for _, *tree in trees]) for part in range(3))
     shares = np.concatenate([vote * tree[-1] for vote, *tree in trees])
     sizes, is_leaf = [len(tree[1]) for tree in trees], feature < 0
-    is_equal = np.isin(feature, nominal_places(learner, learner.n_features_in_))
+    is_equal = np.isin(feature, np.flatnonzero(learner._forest.nominal))
     ids = np.repeat(np.arange(len(trees)), sizes), np.concatenate([np.arange(size) for size in sizes])
     leaves = np.repeat(np.flatnonzero(is_leaf), learner.n_labels_)
     summed = onnx_ops.OnnxTreeEnsembleRegressor_3(

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, MatrixLike, RandomStateLike
-from estimators.contract.categories import CategoricalFeatures, Nominal, check_coded
+from estimators.contract.categories import CategoricalFeatures, Nominal, check_coded, rule_of
 from estimators.contract.failed_calls import unchanged_on_error
 from estimators.contract.targets import make_target
 from estimators.contract.validation import Features, is_sparse
@@ -239,7 +239,7 @@ class PragmaForestClassifier(WeightedVotes):
         tags = super().__sklearn_tags__()
         if self.criterion == "pragma":
             tags.target_tags.multi_output = tags.classifier_tags.multi_label = False
-        tags.input_tags.sparse = self.criterion != "pragma" and self.categorical_features is None
+        tags.input_tags.sparse = self.criterion != "pragma" and rule_of(self) is None
         return tags
 
     def _check(self, X: MatrixLike, y: MatrixLike) -> tuple[Features, Array]:

@@ -1,7 +1,8 @@
-"""Trees and forests, test-then-train, batch size 1, side by side with River, on Yeast and synthetic_rand.
+"""Trees and forests, test-then-train, batch size 1, side by side with River, on Yeast, synthetic_rand and categories.
 
 Required speed-up over River's own learners on the same rows: binary relevance 500 on Yeast and 150 on synthetic_rand,
-100 and 10 with one call for each row; label combination, chain and iSOUP tree 100. River needs minutes for the whole of
+100 and 10 with one call for each row; label combination, chain and iSOUP tree 100; of ten columns of ten categories,
+which are words to River, 100. River needs minutes for the whole of
 Yeast, so that both sides learn its first rows only. Required speed-up of two threads over one, on the whole stream: 1.5
 on Yeast, and 1 on synthetic_rand. Our learners take a few milliseconds: on a busy machine, compare seconds of CPU
 (``--cpu``); two threads need an idle machine.
@@ -16,12 +17,16 @@ from typing import Any
 import numpy as np
 from harness import Contest, main, sized
 from river import multioutput
+from river.tree import ExtremelyFastDecisionTreeClassifier as RiverFastTree
+from river.tree import HoeffdingAdaptiveTreeClassifier as RiverAdaptiveTree
 from river.tree import HoeffdingTreeClassifier as RiverTree
 from river.tree import ISOUPTreeRegressor
 
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.meta.classifier_chain import ClassifierChain
 from estimators.meta.label_combination import LabelCombination
+from estimators.trees.adaptive_tree import HoeffdingAdaptiveTreeClassifier
+from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from estimators.trees.isoup import ISOUPTreeClassifier
 from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
@@ -86,8 +91,8 @@ def river(make: Callable[[], Any], rows: Rows) -> Callable[[], Any]:
 class RiverTrees:
     """River's trees, one for each label, with as little code around them as possible."""
 
-    def __init__(self, n_labels: int) -> None:
-        self.trees = [RiverTree() for _ in range(n_labels)]
+    def __init__(self, n_labels: int, kind: Callable[[], Any] = RiverTree) -> None:
+        self.trees = [kind() for _ in range(n_labels)]
 
     def predict_one(self, x: Any) -> list[Any]:
         """Predict."""
@@ -99,9 +104,37 @@ class RiverTrees:
             tree.learn_one(x, label)
 
 
+def categories() -> Rows:
+    """Draw ten columns of ten values, and labels that depend on pairs of them."""
+    rng, n_rows = np.random.default_rng(0), sized(3000, 60)
+    codes, rules = rng.integers(0, 10, size=(n_rows, 10)), rng.random((2, 10, 10)) < 0.4
+    Y = np.column_stack([rules[k, codes[:, k], codes[:, k + 1]] for k in range(2)])
+    return codes.astype(float), (Y ^ (rng.random(Y.shape) < 0.1)).astype(np.int64)
+
+
+def nominal_contests() -> list[Contest]:
+    """Pair our trees on codes with River's on words."""
+    X, Y = rows = categories()
+    words = X.astype(int).astype(str).astype(object)
+    told = {"categorical_features": list(range(10))}
+    trees = {
+        "HT": (lambda: BinaryRelevance(HoeffdingTreeClassifier(**told)), RiverTree),
+        "HAT": (
+            lambda: BinaryRelevance(HoeffdingAdaptiveTreeClassifier(**told, random_state=0)),
+            RiverAdaptiveTree,
+        ),
+        "EFDT": (lambda: BinaryRelevance(ExtremelyFastDecisionTreeClassifier(**told)), RiverFastTree),
+    }
+    found = []
+    for name, (ours, theirs) in trees.items():
+        peers = {"River, words": river(lambda kind=theirs: RiverTrees(2, kind), (words, Y))}
+        found.append(Contest(f"BR_{name}, categories", in_one_call(ours, rows), peers, demand=100, tolerance=None))
+    return found
+
+
 def contests() -> list[Contest]:
     """Pair our learners with River's."""
-    found = []
+    found = nominal_contests()
     for name, all_rows in streams().items():
         rows = first(all_rows, RIVER_ROWS[name])
         n_labels = rows[1].shape[1]

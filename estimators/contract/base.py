@@ -625,7 +625,12 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
             raise NotFittedError(
                 f"This {type(self).__name__} has not learnt anything yet. Call `fit` or `partial_fit` first."
             )
-        return self._check_rows(X, first=False)
+        nominal = self._nominal
+        rows = self._check_rows(X, first=False)
+        if nominal is not None:
+            # words that are only predicted are not remembered
+            self._nominal = nominal
+        return rows
 
     def _forget(self) -> None:
         for name in self._learnt_names:

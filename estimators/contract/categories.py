@@ -173,8 +173,11 @@ def encode_frame(nominal: Nominal, frame: nw.DataFrame[Any]) -> tuple[Nominal, A
     return replace(nominal, words=known), frame.with_columns(*columns).to_native()
 
 
-def check_nominal(estimator: Any, X: Any, *, first: bool) -> Any:
-    """Return X with codes for words, after finding the nominal features of a learner in its first rows."""
+def check_nominal(estimator: Any, X: Any, *, first: bool, learning: bool = True) -> Any:
+    """Return X with codes for words, after finding the nominal features of a learner in its first rows.
+
+    Words that are new are remembered if the rows are to be learnt.
+    """
     rule = rule_of(estimator) if first else None
     if first and rule is None:
         return X
@@ -189,14 +192,16 @@ def check_nominal(estimator: Any, X: Any, *, first: bool) -> Any:
         estimator._nominal = find_in_frame(rule, frame)
     if estimator._nominal is None:
         return X
-    estimator._nominal, coded = encode_frame(estimator._nominal, frame)
+    nominal, coded = encode_frame(estimator._nominal, frame)
+    if learning:
+        estimator._nominal = nominal
     return coded
 
 
-def check_coded(estimator: Any, X: Any, *, first: bool) -> Features:
+def check_coded(estimator: Any, X: Any, *, first: bool, learning: bool = True) -> Features:
     """Return X checked, with codes for words; the first call fixes the width, and which features are nominal."""
     if first or estimator._nominal is not None:
-        X = check_nominal(estimator, X, first=first)
+        X = check_nominal(estimator, X, first=first, learning=learning)
     rows = check_features(estimator, X, first=first)
     if estimator._nominal is not None:
         estimator._nominal.require(rows, getattr(estimator, "feature_names_in_", range(rows.shape[1])))

@@ -258,7 +258,7 @@ class PragmaForestClassifier(WeightedVotes):
         return X, truth
 
     def _check_features(self, X: MatrixLike, *, first: bool) -> Features:
-        X = check_coded(self, X, first=first)
+        X = check_coded(self, X, first=first, learning=first)
         if is_sparse(X) and (self.criterion == "pragma" or self._nominal is not None):
             option = "criterion='pragma'" if self.criterion == "pragma" else "categorical_features"
             raise ValueError(f"X must be dense for {option}. Got a sparse matrix instead.")

@@ -214,7 +214,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         """
         with lock_of(self):
             check_is_fitted(self)
-            X = X if self._nominal is None else check_nominal(self, X, first=False)
+            X = X if self._nominal is None else check_nominal(self, X, first=False, learning=False)
             with errors_in_one_line():
                 features = validate_data(self, as_mixed(X), reset=False, dtype=np.float32, order="C")
             self._require_codes(features)

@@ -21,6 +21,10 @@ UNWEIGHED = -1.0
 # the values of a feature that come after so many others share the last bin
 MAX_BINS = 256
 FEW_BINS = 8
+# products of counts are turned into logarithms before they leave the range of doubles
+LARGE = 1e200
+# scores that are nearer are compared as River rounds them: with few rows, classes often tie
+CLOSE = 1e-9
 
 VALUE = np.dtype([("code", "f8"), ("bin", "i4")], align=True)
 LINK = np.dtype([("next", "i4"), ("bin", "i4")])
@@ -114,7 +118,8 @@ def write_bins(X: Array, nominal: Array, values: Array, learning: bool, done: in
     for cell in range(done, len(X) * n_nominal):
         r, p = cell // n_nominal, cell % n_nominal
         f, row = nominal[p], values[p]
-        k = _find(row, X[r, f])
+        # codes that have all been met are at their own places
+        k = int(X[r, f]) if X[r, f] < n_bins and row[int(X[r, f])].code == X[r, f] else _find(row, X[r, f])
         if row[k].code == X[r, f]:
             X[r, f] = row[k].bin
         elif row[n_bins - 1].bin == MAX_BINS - 1 or not learning:
@@ -154,6 +159,12 @@ def has_categories(tree: Tree) -> bool:
 
 
 @njit(**HOT)
+def has_numbers(tree: Tree) -> bool:
+    """Return whether any feature is not nominal."""
+    return len(tree.categories.places) == 0 or tree.categories.counts.shape[1] < len(tree.categories.places)
+
+
+@njit(**HOT)
 def is_nominal(tree: Tree, feature: int) -> bool:
     """Return whether a feature is nominal."""
     return len(tree.categories.places) > 0 and tree.categories.places[feature] != NONE
@@ -177,16 +188,29 @@ def count_value(tree: Tree, o: int, feature: int, value: float, weight: float) -
 
 
 @njit(**HOT)
-def log_share(tree: ObservingTree, o: int, feature: int, value: float) -> float:
-    """Return the logarithm of the share of a value in an observer: as in River, 0 if it has not seen the value.
+def log_shares(tree: ObservingTree, o: int, subset: Array, values: Array, share: float, exactly: bool) -> float:
+    """Sum the logarithms of the share of a class and of those that nominal features of a row have in its observer.
 
-    Of numbers it is 0.
+    `subset` holds the features at the places of `values`, or nothing if these are all. As in River, a value that was
+    not observed changes nothing. What River adds up, and rounds, one by one is multiplied first unless `exactly`: a
+    logarithm takes as long as ten counts.
     """
-    place = tree.categories.places[feature]
-    if place == NONE or value < 0.0:
-        return 0.0
-    count = tree.categories.counts[o, place, int(value)]
-    return math.log(count / tree.observers[o].weight) if count > 0.0 else 0.0
+    places, counts, weight = tree.categories.places, tree.categories.counts, tree.observers[o].weight
+    score, product, n = math.log(share) if exactly else 0.0, share, 0
+    for f in range(len(values)):
+        place = places[subset[f] if len(subset) else f]
+        if place == NONE or values[f] < 0.0:
+            continue
+        count = counts[o, place, int(values[f])]
+        if count > 0.0 and exactly:
+            score += math.log(count / weight)
+        elif count > 0.0:
+            product, n = product * count, n + 1
+            if product > LARGE:
+                score, product = score + math.log(product), 1.0
+    if exactly:
+        return score
+    return score + math.log(product) - n * (math.log(weight) if has_numbers(tree) else tree.observers[o].log_norm)
 
 
 # ------------------------------------------------------------------- branches

@@ -7,6 +7,7 @@ import numpy as np
 
 from estimators._kernels.compile import HOT, njit
 from estimators._typing import Array
+from estimators.trees._kernels.categories import has_numbers
 from estimators.trees._kernels.multilabel_arrays import MultilabelTree
 from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, MEAN, PRECISION, SQUARES, TreeArrays
 
@@ -32,6 +33,8 @@ def observe_moments(arrays: AnyTree, o: int, x: Array, weight: float) -> None:
     """Add a weighted row to an observer that no densities are asked of before `normalise` is called."""
     observer = arrays.observers[o]
     observer.weight += weight
+    if not has_numbers(arrays):
+        return
     share = weight / observer.weight
     half = 0.5 * (observer.weight - 1.0) if observer.weight > 1.0 else 0.0
     moments = arrays.moments
@@ -47,8 +50,9 @@ def observe_moments(arrays: AnyTree, o: int, x: Array, weight: float) -> None:
 
 @njit(**HOT)
 def normalise(arrays: AnyTree, o: int) -> None:
-    """Compute what the densities of an observer are divided by."""
-    arrays.observers[o].log_norm = _log_norm(arrays, o, arrays.observers[o].weight)
+    """Compute what the densities of an observer are divided by; where no feature is a number, its weight is."""
+    weight = arrays.observers[o].weight
+    arrays.observers[o].log_norm = _log_norm(arrays, o, weight) if has_numbers(arrays) else math.log(weight)
 
 
 @njit(**HOT)

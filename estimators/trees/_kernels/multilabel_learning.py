@@ -8,15 +8,17 @@ import numpy as np
 from estimators._kernels.compile import BUILD, HOT, LOOP, PART, Direct, njit
 from estimators._typing import Array
 from estimators.trees._kernels.categories import (
+    CLOSE,
     MULTIWAY,
     UNWEIGHED,
     add_child,
     child_of,
     count_value,
     has_categories,
+    has_numbers,
     heaviest_of,
     is_nominal,
-    log_share,
+    log_shares,
     next_child,
 )
 from estimators.trees._kernels.gaussian import log_likelihood, observe
@@ -176,7 +178,7 @@ def _predict_row(tree: MultilabelTree, i: int, row: Row, guesses: Array, votes: 
             continue
         by_bayes = active and tree.hits[i, j, 1] >= tree.hits[i, j, 0]
         if active:
-            zeros, ones = _score(tree, i, j, 0, row, total), _score(tree, i, j, 1, row, total)
+            zeros, ones = _scores(tree, i, j, row, total)
             guesses[j] = _more_probable(tree, i, j, zeros, ones)
             if voting and by_bayes:
                 most = max(zeros, ones)
@@ -193,7 +195,16 @@ def _predict_row(tree: MultilabelTree, i: int, row: Row, guesses: Array, votes: 
 
 
 @njit(**HOT)
-def _score(tree: MultilabelTree, i: int, j: int, value: int, row: Row, total: float) -> float:
+def _scores(tree: MultilabelTree, i: int, j: int, row: Row, total: float) -> tuple[float, float]:
+    """Return the scores of both values of a label."""
+    zeros, ones = _score(tree, i, j, 0, row, total, False), _score(tree, i, j, 1, row, total, False)
+    if has_categories(tree) and abs(zeros - ones) < CLOSE:
+        zeros, ones = _score(tree, i, j, 0, row, total, True), _score(tree, i, j, 1, row, total, True)
+    return zeros, ones
+
+
+@njit(**HOT)
+def _score(tree: MultilabelTree, i: int, j: int, value: int, row: Row, total: float, exactly: bool) -> float:
     """Return the score of a value, as `voting.bayes_scores` does for a class."""
     if tree.seen_rank[i, j, value] == 0:
         return -np.inf
@@ -204,9 +215,8 @@ def _score(tree: MultilabelTree, i: int, j: int, value: int, row: Row, total: fl
     if weight > 0.0 and slot != NONE and tree.observed_rank[slot, j, value]:
         o = observer_of(tree, slot, j, value)
         if has_categories(tree):
-            for f in range(len(row.values)):
-                score += log_share(tree, o, f, row.values[f])
-        score += log_likelihood(tree, o, row.x)
+            score = log_shares(tree, o, tree.categories.places[:0], row.values, weight / total, exactly)
+        score += log_likelihood(tree, o, row.x) if has_numbers(tree) else 0.0
     return score
 
 

@@ -82,7 +82,7 @@ def _best_of_values(
             for j in range(len(own)):
                 for label in range(2):
                     own[j, label] = count_of(tree, slot, j, label, place, value)
-            merit = _gain(before, own, observed, -np.inf)
+            merit = _gain(before, own, observed, best)
             if merit > best:
                 best, test = merit, 1.0 * value
     return best, test

@@ -223,7 +223,7 @@ def _best_of_values(arrays: TreeArrays, first: int, place: int, before: float) -
             sides[0, j] = arrays.categories.counts[o, place, value]
             sides[1, j] = arrays.observers[o].weight - sides[0, j]
             o = arrays.observers[o].next
-        merit = _gain(before, sides, -np.inf)
+        merit = _gain(before, sides, best)
         if merit > best:
             best, test = merit, 1.0 * value
     return best, test

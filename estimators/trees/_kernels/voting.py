@@ -7,7 +7,15 @@ import numpy as np
 
 from estimators._kernels.compile import BUILD, HOT, njit
 from estimators._typing import Array
-from estimators.trees._kernels.categories import UNWEIGHED, child_of, has_categories, heaviest_of, log_share
+from estimators.trees._kernels.categories import (
+    CLOSE,
+    UNWEIGHED,
+    child_of,
+    has_categories,
+    has_numbers,
+    heaviest_of,
+    log_shares,
+)
 from estimators.trees._kernels.gaussian import log_likelihood
 from estimators.trees._kernels.tree_arrays import NONE, TreeArrays, feature_of
 
@@ -92,13 +100,13 @@ def bayes_scores(arrays: TreeArrays, i: int, scratch: Scratch) -> int:
     The scores are joint log probabilities plus the log weight of the leaf, which changes neither their order nor their
     differences. A class of weight zero has probability one, as in River.
     """
+    if has_categories(arrays):
+        return _bayes_scores_of_values(arrays, i, scratch)
     code, most = NONE, -np.inf
     s, k = arrays.nodes[i].stats, 0
     while s != NONE:
         stat = arrays.stats[s]
         score = stat.log_weight if stat.weight > 0.0 else math.log(arrays.nodes[i].weight)
-        if has_categories(arrays):
-            score = _score_of_values(arrays, i, s, scratch.values)
         if stat.weight > 0.0 and stat.observer != NONE:
             score += log_likelihood(arrays, stat.observer, scratch.x)
         scratch.scores[k] = score
@@ -109,16 +117,37 @@ def bayes_scores(arrays: TreeArrays, i: int, scratch: Scratch) -> int:
 
 
 @njit(**HOT)
-def _score_of_values(arrays: TreeArrays, i: int, s: int, values: Array) -> float:
-    """Score a class by its share and by those of the nominal features, as River does: classes often tie."""
-    stat = arrays.stats[s]
-    if stat.weight == 0.0:
-        return 0.0
-    score = math.log(stat.weight / arrays.nodes[i].weight)
-    if stat.observer != NONE:
-        for f in range(len(values)):
-            score += log_share(arrays, stat.observer, feature_of(arrays, i, f), values[f])
-    return score
+def _bayes_scores_of_values(arrays: TreeArrays, i: int, scratch: Scratch) -> int:
+    """Do the same with nominal features; scores are joint log probabilities."""
+    code, gap = NONE, 0.0
+    for exactly in range(2):
+        if gap < CLOSE:
+            code, gap = _score_all(arrays, i, scratch, exactly == 1)
+    return code
+
+
+@njit(**HOT)
+def _score_all(arrays: TreeArrays, i: int, scratch: Scratch, exactly: bool) -> tuple[int, float]:
+    """Write the scores of the classes; return the most probable class, and how much more it has than the next."""
+    subset = arrays.subsets[i] if len(arrays.subsets) else arrays.categories.places[:0]
+    code, most, second = NONE, -np.inf, -np.inf
+    s, k = arrays.nodes[i].stats, 0
+    while s != NONE:
+        stat, score = arrays.stats[s], 0.0
+        if stat.weight > 0.0:
+            share = stat.weight / arrays.nodes[i].weight
+            if stat.observer == NONE:
+                score = math.log(share)
+            else:
+                score = log_shares(arrays, stat.observer, subset, scratch.values, share, exactly)
+                score += log_likelihood(arrays, stat.observer, scratch.x) if has_numbers(arrays) else 0.0
+        scratch.scores[k] = score
+        if score > most:
+            code, most, second = stat.code, score, most
+        elif score > second:
+            second = score
+        s, k = stat.next, k + 1
+    return code, most - second
 
 
 @njit(**HOT)

@@ -216,13 +216,16 @@ def test_predictions_leave_words_and_values_as_they_were():
 
 
 @pytest.mark.parametrize(
-    "make", [HoeffdingTreeClassifier, HoeffdingAdaptiveTreeClassifier], ids=lambda make: make.__name__
+    ("make", "options"),
+    [(HoeffdingTreeClassifier, {}), (HoeffdingAdaptiveTreeClassifier, {"random_state": 0})],
+    ids=["HT", "HAT"],
 )
-def test_memory_is_bounded_with_ten_thousand_values(make):
+def test_memory_is_bounded_with_ten_thousand_values(make, options):
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.zipf(1.3, 20_000).clip(max=10_000) - 1, rng.integers(0, 10_000, 20_000)]).astype(float)
     y = ((X[:, 0] % 3 == 0) ^ (rng.random(20_000) < 0.05)).astype(int)
-    learner, bound = make(grace_period=100, max_bytes=300_000, categorical_features=[0, 1]), 300_000
+    bound = 300_000
+    learner = make(grace_period=100, max_bytes=bound, categorical_features=[0, 1], **options)
     decided = learner.predict_then_fit(X, y)[0]
     assert (decided[10_000:] == y[10_000:]).mean() > 0.85
     # arrays double, and every tree has a root and room for its first splits

@@ -215,11 +215,18 @@ def log_shares(tree: ObservingTree, o: int, subset: Array, values: Array, share:
 
 # ------------------------------------------------------------------- branches
 @njit(**HOT)
+def side_of(tree: Tree, i: int, value: float) -> int:
+    """Return the child of a branch on the side of a number."""
+    node = tree.nodes[i]
+    return node.left if value <= node.threshold else node.right
+
+
+@njit(**HOT)
 def child_of(tree: Tree, i: int, value: float) -> int:
     """Return the child of a branch to which a value leads, or `NONE` if the value has none."""
     node = tree.nodes[i]
     if not is_nominal(tree, node.feature):
-        return node.left if value <= node.threshold else node.right
+        return side_of(tree, i, value)
     if node.threshold != MULTIWAY:
         return node.left if value == node.threshold else node.right
     child = node.left

@@ -20,6 +20,7 @@ from estimators.trees._kernels.categories import (
     is_nominal,
     log_shares,
     next_child,
+    side_of,
 )
 from estimators.trees._kernels.gaussian import log_likelihood, observe
 from estimators.trees._kernels.hoeffding import MAX_SHARE_TO_SPLIT, SKIP, TreeParams
@@ -128,9 +129,15 @@ def _row(tree: MultilabelTree, X: Array, r: int, scratch: Scratch) -> Row:
 def _find_leaf(tree: MultilabelTree, X: Array, r: int) -> int:
     i = 0
     while tree.nodes[i].feature != NONE:
-        child = child_of(tree, i, X[r, tree.nodes[i].feature])
-        i = child if child != NONE else _heaviest_child(tree, i)
+        value = X[r, tree.nodes[i].feature]
+        i = _node_after(tree, i, value) if has_categories(tree) else side_of(tree, i, value)
     return i
+
+
+@njit(**PART)
+def _node_after(tree: MultilabelTree, i: int, value: float) -> int:
+    child = child_of(tree, i, value)
+    return child if child != NONE else _heaviest_child(tree, i)
 
 
 @njit(**BUILD)
@@ -208,16 +215,27 @@ def _score(tree: MultilabelTree, i: int, j: int, value: int, row: Row, total: fl
     """Return the score of a value, as `voting.bayes_scores` does for a class."""
     if tree.seen_rank[i, j, value] == 0:
         return -np.inf
-    weight, slot = tree.weights[i, j, value], tree.nodes[i].slot
-    score = math.log(weight if weight > 0.0 else total)
     if has_categories(tree):
-        score = math.log(weight / total) if weight > 0.0 else 0.0
-    if weight > 0.0 and slot != NONE and tree.observed_rank[slot, j, value]:
-        o = observer_of(tree, slot, j, value)
-        if has_categories(tree):
-            score = log_shares(tree, o, tree.categories.places[:0], row.values, weight / total, exactly)
-        score += log_likelihood(tree, o, row.x) if has_numbers(tree) else 0.0
+        return _score_of_values(tree, i, j, value, row, total, exactly)
+    score = math.log(tree.weights[i, j, value] if tree.weights[i, j, value] > 0.0 else total)
+    if tree.weights[i, j, value] > 0.0:
+        slot = tree.nodes[i].slot
+        if slot != NONE and tree.observed_rank[slot, j, value]:
+            score += log_likelihood(tree, observer_of(tree, slot, j, value), row.x)
     return score
+
+
+@njit(**PART)
+def _score_of_values(tree: MultilabelTree, i: int, j: int, value: int, row: Row, total: float, exactly: bool) -> float:
+    """Do the same with nominal features; scores are joint log probabilities."""
+    weight, slot = tree.weights[i, j, value], tree.nodes[i].slot
+    if weight == 0.0:
+        return 0.0
+    if slot == NONE or tree.observed_rank[slot, j, value] == 0:
+        return math.log(weight / total)
+    o = observer_of(tree, slot, j, value)
+    score = log_shares(tree, o, tree.categories.places[:0], row.values, weight / total, exactly)
+    return score + log_likelihood(tree, o, row.x) if has_numbers(tree) else score
 
 
 @njit(**HOT)

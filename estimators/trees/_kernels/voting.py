@@ -15,6 +15,7 @@ from estimators.trees._kernels.categories import (
     has_numbers,
     heaviest_of,
     log_shares,
+    side_of,
 )
 from estimators.trees._kernels.gaussian import log_likelihood
 from estimators.trees._kernels.tree_arrays import NONE, TreeArrays, feature_of
@@ -62,6 +63,8 @@ def find_leaf(arrays: TreeArrays, t: int, X: Array, r: int) -> int:
 @njit(**HOT)
 def node_after(arrays: TreeArrays, i: int, value: float) -> int:
     """Return the child to which a value leads; as in River, a value without a child goes to the heaviest one."""
+    if not has_categories(arrays):
+        return side_of(arrays, i, value)
     child = child_of(arrays, i, value)
     return child if child != NONE else heaviest_child(arrays, i)
 

@@ -27,7 +27,7 @@ from estimators.trees._kernels.tree_arrays import (
     new_trees,
     size_bytes,
 )
-from estimators.trees._kernels.voting import Scratch, new_buffer, split_buffer
+from estimators.trees._kernels.voting import Scratch, gather, new_buffer, split_buffer
 
 # a row may split both trees of a member and add a third
 RESERVED_ROWS = 3
@@ -182,7 +182,11 @@ def _test_then_train(
         if not in_background:
             right = 1.0 if _decision(scratch.votes) == row.code else 0.0
         if row.weight > 0.0:
-            leaf, learnt = leaf_to_learn(arrays, t, X, r, leaf, Row(row.code, row.weight, guess))
+            found, learnt = leaf, Row(row.code, row.weight, guess)
+            leaf, learnt = leaf_to_learn(arrays, t, X, r, found, learnt)
+            if leaf != found:
+                # a new leaf observes a subset of its own
+                gather(arrays, leaf, X, r, scratch)
             update(arrays, t, leaf, scratch, learnt, tree_params)
     return right
 

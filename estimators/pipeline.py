@@ -376,7 +376,7 @@ def with_categories(learner: Any, n_values: Mapping[int, int]) -> Any:
     while inner is not None and "categorical_features" not in _own_parameters(inner):
         name = next((name for name in ("estimator", "forest") if name in _own_parameters(inner)), None)
         path, inner = f"{path}{name}__", None if name is None else getattr(inner, name)
-    if inner is None:
+    if inner is None or (isinstance(inner, StreamClassifier) and not inner._splits_categories()):
         columns = FunctionTransformer(one_hot_categories, kw_args={"n_values": dict(n_values)})
         return StreamPipeline([("categories", columns), ("learn", learner)])
     if inner.categorical_features is not None:

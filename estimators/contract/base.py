@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 
 from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, RowValues
-from estimators.contract.categories import Nominal, check_coded
+from estimators.contract.categories import CategoricalFeatures, Nominal, check_coded
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.known_labels import KnownLabelScore
 from estimators.contract.locks import Locked, lock_of
@@ -429,6 +429,12 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
     _diverged: str | None = None
     _learnt_names: tuple[str, ...] = ()
     _nominal: Nominal | None = None
+    # of learners without the parameter, and of older pickles
+    categorical_features: CategoricalFeatures = None
+
+    def _splits_categories(self) -> bool:
+        """Return whether the learner, which has the parameter `categorical_features`, can use it."""
+        return True
 
     def _start(self) -> None:
         raise NotImplementedError
@@ -625,12 +631,10 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
             raise NotFittedError(
                 f"This {type(self).__name__} has not learnt anything yet. Call `fit` or `partial_fit` first."
             )
-        nominal = self._nominal
-        rows = self._check_rows(X, first=False)
-        if nominal is not None:
+        if self._nominal is not None:
             # words that are only predicted are not remembered
-            self._nominal = nominal
-        return rows
+            return check_coded(self, X, first=False, learning=False)
+        return self._check_rows(X, first=False)
 
     def _forget(self) -> None:
         for name in self._learnt_names:

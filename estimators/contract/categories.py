@@ -55,7 +55,9 @@ class Nominal:
             )
 
     def _limits(self, dtype: np.dtype[Any]) -> npt.NDArray[np.float64]:
-        return np.minimum(self.limits, _EXACT[dtype])
+        # words are counted where they get their codes
+        declared = np.where(np.isin(self.places, list(self.words)), np.inf, self.limits) if self.words else self.limits
+        return np.minimum(declared, _EXACT[dtype])
 
 
 def rule_of(estimator: object) -> CategoricalFeatures:
@@ -90,7 +92,8 @@ def find_nominal(rule: CategoricalFeatures, n_features: int, names: Sequence[obj
 
 
 def _limit(n_values: Any) -> float:
-    if not (isinstance(n_values, int | float | np.integer) and n_values >= 1):
+    is_number = isinstance(n_values, int | np.integer) or (isinstance(n_values, float) and n_values == np.inf)
+    if not is_number or not n_values >= 1:
         raise ValueError(f"categorical_features must map to numbers of values, at least 1. Got {n_values!r} instead.")
     return float(n_values)
 
@@ -159,7 +162,7 @@ def _declared(series: nw.Series[Any]) -> dict[object, int] | None:
     return {value: code for code, value in enumerate(getattr(series.dtype, "categories", of_pandas))}
 
 
-def encode_frame(nominal: Nominal, frame: nw.DataFrame[Any]) -> tuple[Nominal, Any]:
+def encode_frame(nominal: Nominal, frame: nw.DataFrame[Any], *, learning: bool) -> tuple[Nominal, Any]:
     """Return a frame with codes for words; words that are new get the next codes, which the first result knows."""
     import narwhals as nw
 
@@ -168,41 +171,44 @@ def encode_frame(nominal: Nominal, frame: nw.DataFrame[Any]) -> tuple[Nominal, A
         series = frame[frame.columns[place]]
         codes = dict(words)
         coded = [np.nan if is_missing(word) else codes.setdefault(word, len(codes)) for word in series.to_list()]
+        limit = nominal.limits[nominal.places.tolist().index(place)]
+        if learning and len(codes) > limit:
+            raise ValueError(
+                f"Column {series.name!r} must hold at most {limit:.0f} values, as categorical_features declares. "
+                f"Got {list(codes)[int(limit)]!r} as one more; declare more values, or none."
+            )
         known[place] = codes
         columns.append(nw.new_series(series.name, coded, nw.Float64(), backend=frame.implementation))
     return replace(nominal, words=known), frame.with_columns(*columns).to_native()
 
 
 def check_nominal(estimator: Any, X: Any, *, first: bool, learning: bool = True) -> Any:
-    """Return X with codes for words, after finding the nominal features of a learner in its first rows.
+    """Return X with codes for words, if it is a data frame, in which a first call finds the nominal features.
 
     Words that are new are remembered if the rows are to be learnt.
     """
-    rule = rule_of(estimator) if first else None
-    if first and rule is None:
-        return X
-    if not is_frame(X):
-        if first and not _is_from_dtype(rule):
-            estimator._nominal = find_nominal(rule, np.shape(X)[1] if np.ndim(X) == 2 else 0, None)
+    if not is_frame(X) or (estimator._nominal is None and (not first or rule_of(estimator) is None)):
         return X
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True)
-    if first:
-        estimator._nominal = find_in_frame(rule, frame)
-    if estimator._nominal is None:
-        return X
-    nominal, coded = encode_frame(estimator._nominal, frame)
+    found = find_in_frame(rule_of(estimator), frame) if first else estimator._nominal
+    nominal, coded = (None, X) if found is None else encode_frame(found, frame, learning=learning)
     if learning:
         estimator._nominal = nominal
     return coded
 
 
-def check_coded(estimator: Any, X: Any, *, first: bool, learning: bool = True) -> Features:
-    """Return X checked, with codes for words; the first call fixes the width, and which features are nominal."""
-    if first or estimator._nominal is not None:
-        X = check_nominal(estimator, X, first=first, learning=learning)
-    rows = check_features(estimator, X, first=first)
+def require_codes(estimator: Any, rows: Features, *, first: bool) -> None:
+    """Refuse rows without codes in nominal features, which a first call with an array finds."""
+    if first and estimator._nominal is None and not _is_from_dtype(rule := rule_of(estimator)):
+        estimator._nominal = find_nominal(rule, rows.shape[1], None)
     if estimator._nominal is not None:
         estimator._nominal.require(rows, getattr(estimator, "feature_names_in_", range(rows.shape[1])))
+
+
+def check_coded(estimator: Any, X: Any, *, first: bool, learning: bool = True) -> Features:
+    """Return X checked, with codes for words; the first call fixes the width, and which features are nominal."""
+    rows = check_features(estimator, check_nominal(estimator, X, first=first, learning=learning), first=first)
+    require_codes(estimator, rows, first=first)
     return rows

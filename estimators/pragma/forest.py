@@ -148,6 +148,7 @@ class PragmaForestClassifier(WeightedVotes):
     """
 
     _nominal: Nominal | None = None
+    categorical_features: CategoricalFeatures = None  # in older pickles
 
     def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from estimators._typing import Array, MatrixLike, RandomStateLike, RowValues
-from estimators.contract.categories import CategoricalFeatures, Nominal, check_nominal, nominal_places
+from estimators.contract.categories import CategoricalFeatures, Nominal, check_nominal, nominal_places, require_codes
 from estimators.contract.failed_calls import unchanged_on_error
 from estimators.contract.locks import Locked, lock_of
 from estimators.contract.targets import ClassTarget
@@ -95,6 +95,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
     """
 
     _nominal: Nominal | None = None
+    categorical_features: CategoricalFeatures = None  # in older pickles
 
     def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,
@@ -144,7 +145,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             X = check_nominal(self, X, first=True)
             with errors_in_one_line():
                 features, classes = validate_data(self, as_mixed(X), unmasked(y), dtype=np.float32, order="C")
-            self._require_codes(features)
+            require_codes(self, features, first=True)
             check_classification_targets(classes)
             target = ClassTarget(np.unique(classes))
             if len(target.classes) < 2:
@@ -217,7 +218,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             X = X if self._nominal is None else check_nominal(self, X, first=False, learning=False)
             with errors_in_one_line():
                 features = validate_data(self, as_mixed(X), reset=False, dtype=np.float32, order="C")
-            self._require_codes(features)
+            require_codes(self, features, first=False)
             return self.tree_.apply(features)
 
     @property
@@ -230,10 +231,6 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             nodes = np.rec.fromarrays(links, dtype=[("feature", "i8"), ("left", "i8"), ("right", "i8")])
             weights = tree.value[:, 0] * tree.weighted_n_node_samples[:, np.newaxis]
             return importances([decreases(BinaryTree(nodes), 0, self.n_features_in_, weights.__getitem__, impurity)])
-
-    def _require_codes(self, features: Array) -> None:
-        if self._nominal is not None:
-            self._nominal.require(features, getattr(self, "feature_names_in_", range(features.shape[1])))
 
     def _growth(self, preferences: Preferences, n_features: int) -> Growth:
         require_choice(self.criterion, "criterion", tuple(CRITERIA))

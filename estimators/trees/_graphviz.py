@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from estimators.trees._kernels.categories import MULTIWAY, Tree
+from estimators.trees._kernels.categories import MAX_BINS, MULTIWAY, Tree
 from estimators.trees._kernels.multilabel_arrays import MultilabelTree
 from estimators.trees._kernels.tree_arrays import NONE, TreeArrays
 from estimators.trees._tree_bank import TreeBank
@@ -45,7 +45,8 @@ def _describe_test(tree: Tree, i: int) -> tuple[str, list[str]]:
     if not _is_nominal(tree, i):
         return f" <= {node['threshold']:.6g}", ["yes", "no"]
     values = tree.categories.values[tree.categories.places[node["feature"]]]
-    codes = {int(value["bin"]): f"{value['code']:g}" for value in values}
+    codes = {int(value["bin"]): f"{value['code']:.0f}" for value in values if np.isfinite(value["code"])}
+    codes = {MAX_BINS - 1: "others"} | codes
     if not _is_multiway(tree, i):
         return f" = {codes[int(node['threshold'])]}", ["yes", "no"]
     return "", [codes[int(tree.categories.links[child]["bin"])] for child in list_children(tree, i)]

@@ -222,6 +222,9 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
     def _size_bytes(self) -> int:
         return self.forest_.size_bytes
 
+    def _splits_categories(self) -> bool:
+        return self.multilabel == "binary"
+
     def _can_grow(self) -> bool:
         return self.multilabel == "binary"
 

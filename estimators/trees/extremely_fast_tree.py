@@ -71,6 +71,9 @@ class ExtremelyFastDecisionTreeClassifier(TreeClassifier):
       tries to split, and goes on when the tree changes elsewhere: never, if it is the root. Labels rarer than one
       percent at that moment are therefore predicted 0 for good, unless `max_share_to_split` is 1, as in River 0.16.
 
+    A branch with a child for each value of a category that would test one value instead, or the other way round, stays
+    as it is: River keeps children that do not fit, and may fail.
+
     River takes standard deviations with ``** 0.5``, which rounds otherwise than a square root for one number in 1,300.
     Where it does, weights of new leaves differ in their last bit, and splits that gain the same may be told apart.
     Memory is counted differently from River, which first checks it after a million rows; a tree that never reaches its

@@ -65,6 +65,12 @@ class HoeffdingTreeClassifier(TreeClassifier):
     of weights separately, and squares are summed in four running sums. Memory is counted differently from River, which
     first checks it after a million rows; a tree that never reaches its limit is not affected.
 
+    With `categorical_features` they are those of River on words in these features, with three exceptions. A feature
+    that has one value only in a leaf is no split; River makes a branch with one child where nothing else can be split.
+    A leaf that a new value gets is looked at like others, for depth and for a split. Where several tests of one feature
+    gain the same, River takes one of its own. The first 255 values of a feature are kept apart, later ones together.
+    Room for values grows as they come: close to `max_bytes`, which leaves observe depends on how a stream is cut.
+
     With ``zeros="together"`` moments, and so votes, are the same up to rounding; only where the two sides of a decision
     are equal but for rounding may a leaf split a row earlier or later, or guess another class. What is used never
     depends on whether rows are dense or CSR.
@@ -105,6 +111,9 @@ class HoeffdingTreeClassifier(TreeClassifier):
         self.max_bytes = max_bytes
         self.zeros = zeros
         self.categorical_features = categorical_features
+
+    def _splits_categories(self) -> bool:
+        return self.zeros == "one-by-one"
 
     def _new_bank(
         self,

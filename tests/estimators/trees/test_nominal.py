@@ -274,3 +274,36 @@ def test_sparse_zeros_and_native_forests_refuse_categories():
         HoeffdingTreeClassifier(zeros="together", categorical_features=[2]).partial_fit(X, y)
     with pytest.raises(ValueError, match="multilabel must be 'binary' with categorical_features"):
         AdaptiveRandomForestClassifier(multilabel="native", categorical_features=[2]).partial_fit(X, labels_of(X, y))
+
+
+def test_a_forest_cut_into_chunks_observes_the_drawn_features_of_new_leaves():
+    X, y = table(3, n=700, n_values=40)
+    Y, told = labels_of(X, y), {"categorical_features": [2, 3, 4], "grace_period": 20, "delta": 0.3, "tau": 0.5}
+    forest = AdaptiveRandomForestClassifier(2, max_features=2, random_state=1, **told)
+    expected = forest.predict_then_fit(X, Y)[1]
+    again = AdaptiveRandomForestClassifier(2, max_features=2, random_state=1, **told)
+    parts = [again.predict_then_fit(X[i : i + 7], Y[i : i + 7])[1] for i in range(0, 700, 7)]
+    assert np.array_equal(np.concatenate(parts), expected)
+
+
+def test_words_beyond_the_declared_number_are_refused_when_learnt_and_unseen_when_predicted():
+    frame, y = pd.DataFrame({"a": ["x", "y"] * 20}), [0, 1] * 20
+    tree = HoeffdingTreeClassifier(categorical_features={"a": 2}).fit(frame, y)
+    assert np.array_equal(tree.predict_proba(pd.DataFrame({"a": ["new"]})), [[0.5, 0.5]])
+    with pytest.raises(ValueError, match=r"at most 2 values, as categorical_features declares. Got 'new' as one more"):
+        tree.partial_fit(pd.DataFrame({"a": ["new"]}), [0])
+
+
+def test_a_learner_of_older_pickles_has_no_categories():
+    X, y = table(0, n=200)
+    for make in (HoeffdingTreeClassifier, ISOUPTreeClassifier, RollingForestClassifier):
+        learner = make().fit(X, labels_of(X, y))
+        del learner.__dict__["categorical_features"]
+        assert learner.get_params()["categorical_features"] is None
+        learner.partial_fit(X, labels_of(X, y))
+
+
+def test_a_branch_is_drawn_with_its_codes():
+    X, y = np.array([[1_234_560.0], [1_234_561.0], [7.0]] * 300), np.array([0, 1, 2] * 300)
+    drawing = HoeffdingTreeClassifier(grace_period=50, categorical_features=[0]).fit(X, y).to_dot()
+    assert all(f'[label="{code}"]' in drawing for code in (1_234_560, 1_234_561, 7))

@@ -372,16 +372,22 @@ def with_categories(learner: Any, n_values: Mapping[int, int]) -> Any:
     """
     if not n_values or isinstance(learner, StreamPipeline):
         return learner
-    path, inner = "", learner
-    while inner is not None and "categorical_features" not in _own_parameters(inner):
-        name = next((name for name in ("estimator", "forest") if name in _own_parameters(inner)), None)
-        path, inner = f"{path}{name}__", None if name is None else getattr(inner, name)
+    path, inner = _find_splitting(learner)
     if inner is None or (isinstance(inner, StreamClassifier) and not inner._splits_categories()):
         columns = FunctionTransformer(one_hot_categories, kw_args={"n_values": dict(n_values)})
         return StreamPipeline([("categories", columns), ("learn", learner)])
     if inner.categorical_features is not None:
         return learner
     return clone(learner).set_params(**{f"{path}categorical_features": dict(n_values)})
+
+
+def _find_splitting(learner: Any) -> tuple[str, Any]:
+    """Return the learner that has the parameter `categorical_features`, or None, and its path among parameters."""
+    path, inner = "", learner
+    while inner is not None and "categorical_features" not in _own_parameters(inner):
+        name = next((name for name in ("estimator", "forest") if name in _own_parameters(inner)), None)
+        path, inner = f"{path}{name}__", None if name is None else getattr(inner, name)
+    return path, inner
 
 
 def _own_parameters(learner: Any) -> set[str]:

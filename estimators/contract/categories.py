@@ -70,25 +70,30 @@ def rule_of(estimator: object) -> CategoricalFeatures:
 
 def find_nominal(rule: CategoricalFeatures, n_features: int, names: Sequence[object] | None) -> Nominal | None:
     """Return the nominal features that a rule other than 'from_dtype' names, or None if it names none."""
-    declared = rule if isinstance(rule, Mapping) else {}
-    given: Any = list(rule) if isinstance(rule, Mapping) else rule
-    which = np.asarray([] if given is None else given)
-    if which.ndim != 1 or (which.size and which.dtype.kind not in "buiUO"):
-        raise ValueError(f"{_RULE}. Got {rule!r} instead.")
-    if which.dtype.kind == "b":
-        if len(which) != n_features:
-            raise ValueError(
-                f"A mask in categorical_features must have a value for each of {n_features} features. "
-                f"Got {len(which)} instead."
-            )
-        places = np.flatnonzero(which).tolist()
+    if isinstance(rule, Mapping):
+        places, numbers = _list_places(list(rule), n_features, names), [_limit(one) for one in rule.values()]
     else:
-        places = [_place(one, n_features, names) for one in which.tolist()]
+        places = _list_places([] if rule is None else rule, n_features, names)
+        numbers = [np.inf] * len(places)
     if not places:
         return None
-    limits = dict(zip(places, (_limit(declared.get(one, np.inf)) for one in which.tolist()), strict=False))
-    places = sorted(limits)
-    return Nominal(np.array(places, np.int32), np.array([limits[place] for place in places]))
+    limits = dict(zip(places, numbers, strict=True))
+    return Nominal(np.array(sorted(limits), np.int32), np.array([limits[place] for place in sorted(limits)]))
+
+
+def _list_places(rule: Any, n_features: int, names: Sequence[object] | None) -> list[int]:
+    """Return the positions of features that are given by position, by name or by a mask."""
+    which = np.asarray(rule)
+    if which.ndim != 1 or (which.size and which.dtype.kind not in "buiUO"):
+        raise ValueError(f"{_RULE}. Got {rule!r} instead.")
+    if which.dtype.kind != "b":
+        return [_place(one, n_features, names) for one in which.tolist()]
+    if len(which) != n_features:
+        raise ValueError(
+            f"A mask in categorical_features must have a value for each of {n_features} features. "
+            f"Got {len(which)} instead."
+        )
+    return np.flatnonzero(which).tolist()
 
 
 def _limit(n_values: Any) -> float:

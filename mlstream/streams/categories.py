@@ -15,7 +15,7 @@ from mlstream.streams.array_likes import Features
 def settle_values(values: Mapping[str, Sequence[str]], names: Sequence[str], table: str) -> dict[str, tuple[str, ...]]:
     """Check the declared values of features, and put them in the order of the features.
 
-    Raises ValueError, which begins with `table`, if a name is not that of a feature, or values are no different words.
+    Raises ValueError, which begins with `table`, if a name is not that of a feature, or values repeat or are not words.
     """
     known = set(names)
     for name, words in values.items():

@@ -128,14 +128,20 @@ def write_bins(X: Array, nominal: Array, values: Array, learning: bool, done: in
             n_used = _find(row, np.inf)
             if n_used == n_bins - 1 and n_bins < MAX_BINS:
                 return cell
-            if n_used < n_bins - 1:
-                for j in range(n_used, k, -1):
-                    row[j].code, row[j].bin = row[j - 1].code, row[j - 1].bin
-                row[k].code = X[r, f]
-            else:
-                k = n_used
-            X[r, f] = row[k].bin = n_used
+            _insert(row, k, X[r, f], n_used)
+            X[r, f] = n_used
     return len(X) * n_nominal
+
+
+@njit(**HOT)
+def _insert(row: Array, k: int, code: float, n_used: int) -> None:
+    """Give a code the next bin; the last one is for all codes that come later, too, and has none of its own."""
+    if n_used == len(row) - 1:
+        row[n_used].bin = n_used
+        return
+    for j in range(n_used, k, -1):
+        row[j].code, row[j].bin = row[j - 1].code, row[j - 1].bin
+    row[k].code, row[k].bin = code, n_used
 
 
 @njit(**HOT)

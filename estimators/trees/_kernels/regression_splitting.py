@@ -51,9 +51,15 @@ def attempt_split(tree: RegressionTree, i: int, delta: float, tau: float, scratc
         _split(tree, i, feature, threshold, scratch)
     elif best > 0.0 and second > 0.0:
         minimum = second / best - 2.0 * bound
-        for f in range(tree.roots.shape[1]):
-            if not is_nominal(tree, f):
-                tree.roots[node.leaf, f] = prune(tree.search, tree.roots[node.leaf, f], scratch, best, minimum)
+        _prune_numbers(tree, node.leaf, scratch, best, minimum)
+
+
+@njit(**PART)
+def _prune_numbers(tree: RegressionTree, leaf: int, scratch: Sums, best: float, minimum: float) -> None:
+    """Forget values of numbers that will not be the best; see `prune`."""
+    for f in range(tree.roots.shape[1]):
+        if not is_nominal(tree, f):
+            tree.roots[leaf, f] = prune(tree.search, tree.roots[leaf, f], scratch, best, minimum)
 
 
 @njit(**HOT)

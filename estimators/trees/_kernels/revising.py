@@ -184,7 +184,7 @@ def _judge(arrays: TreeArrays, i: int, params: RevisionParams) -> Verdict:
 def _move(arrays: TreeArrays, i: int, threshold: float) -> bool:
     """Change the test of a branch, which keeps its children; return False if its children do not fit the new test.
 
-    As in River, children for all values are dealt out anew, in the order of the values.
+    As in River, children for all values are dealt out again, in the order of the values.
     """
     node, links = arrays.nodes[i], arrays.categories.links
     if not is_nominal(arrays, node.feature):

@@ -15,6 +15,7 @@ from estimators.trees._kernels.categories import (
     has_numbers,
     heaviest_of,
     log_shares,
+    push_children,
     side_of,
 )
 from estimators.trees._kernels.gaussian import log_likelihood
@@ -72,10 +73,17 @@ def node_after(arrays: TreeArrays, i: int, value: float) -> int:
 @njit(**BUILD)
 def heaviest_child(arrays: TreeArrays, i: int) -> int:
     """Return the child with most weight in its leaves, or in itself if it observes; ties: the first."""
-    weights = np.empty(len(arrays.nodes))
-    for k in range(len(weights)):
-        counts = arrays.nodes[k].feature == NONE or arrays.nodes[k].observers != NONE
-        weights[k] = arrays.nodes[k].weight if counts else UNWEIGHED
+    # many trees may share the arrays: only what is below is looked at
+    weights, stack = np.empty(len(arrays.nodes)), np.empty(len(arrays.nodes), np.int64)
+    height = push_children(arrays, i, stack, 0)
+    while height:
+        height -= 1
+        at = stack[height]
+        if arrays.nodes[at].feature == NONE or arrays.nodes[at].observers != NONE:
+            weights[at] = arrays.nodes[at].weight
+        else:
+            weights[at] = UNWEIGHED
+            height = push_children(arrays, at, stack, height)
     return heaviest_of(arrays, i, weights)
 
 

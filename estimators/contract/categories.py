@@ -71,7 +71,7 @@ def rule_of(estimator: object) -> CategoricalFeatures:
 def find_nominal(rule: CategoricalFeatures, n_features: int, names: Sequence[object] | None) -> Nominal | None:
     """Return the nominal features that a rule other than 'from_dtype' names, or None if it names none."""
     if isinstance(rule, Mapping):
-        places, numbers = _list_places(list(rule), n_features, names), [_limit(one) for one in rule.values()]
+        places, numbers = _list_places(list(rule), n_features, names), [_limit(n_values) for n_values in rule.values()]
     else:
         places = _list_places([] if rule is None else rule, n_features, names)
         numbers = [np.inf] * len(places)
@@ -87,7 +87,7 @@ def _list_places(rule: Any, n_features: int, names: Sequence[object] | None) -> 
     if which.ndim != 1 or (which.size and which.dtype.kind not in "buiUO"):
         raise ValueError(f"{_RULE}. Got {rule!r} instead.")
     if which.dtype.kind != "b":
-        return [_place(one, n_features, names) for one in which.tolist()]
+        return [_place(feature, n_features, names) for feature in which.tolist()]
     if len(which) != n_features:
         raise ValueError(
             f"A mask in categorical_features must have a value for each of {n_features} features. "

@@ -31,5 +31,5 @@ class Bins:
 
 
 def make_bins(nominal: Array) -> Bins | None:
-    """Return bins for nominal features, or None if there are none."""
+    """Return bins for nominal features, or None without any."""
     return Bins(nominal) if len(nominal) else None

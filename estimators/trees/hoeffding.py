@@ -66,7 +66,7 @@ class HoeffdingTreeClassifier(TreeClassifier):
     first checks it after a million rows; a tree that never reaches its limit is not affected.
 
     With `categorical_features` they are those of River on words in these features, with three exceptions. A feature
-    that has one value only in a leaf is no split; River makes a branch with one child where nothing else can be split.
+    that has one value only in a leaf is not split; River makes a branch with one child where nothing else can be split.
     A leaf that a new value gets is looked at like others, for depth and for a split. Where several tests of one feature
     gain the same, River takes one of its own. The first 255 values of a feature are kept apart, later ones together.
     Room for values grows as they come: close to `max_bytes`, which leaves observe depends on how a stream is cut.

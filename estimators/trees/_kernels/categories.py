@@ -198,8 +198,8 @@ def log_shares(tree: ObservingTree, o: int, subset: Array, values: Array, share:
     """Sum the logarithms of the share of a class and of those that nominal features of a row have in its observer.
 
     `subset` holds the features at the places of `values`, or nothing if these are all. As in River, a value that was
-    not observed changes nothing. What River adds up, and rounds, one by one is multiplied first unless `exactly`: a
-    logarithm takes as long as ten counts.
+    not observed changes nothing. Shares are multiplied before the logarithm, which takes as long as ten counts;
+    `exactly`, logarithms are added, and rounded, one by one as in River.
     """
     places, counts, weight = tree.categories.places, tree.categories.counts, tree.observers[o].weight
     score, product, n = math.log(share) if exactly else 0.0, share, 0

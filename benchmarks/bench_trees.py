@@ -106,7 +106,7 @@ class RiverTrees:
 
 def categories() -> Rows:
     """Draw ten columns of ten values, and labels that depend on pairs of them."""
-    rng, n_rows = np.random.default_rng(0), sized(3000, 60)
+    rng, n_rows = np.random.default_rng(0), sized(10_000, 60)
     codes, rules = rng.integers(0, 10, size=(n_rows, 10)), rng.random((2, 10, 10)) < 0.4
     Y = np.column_stack([rules[k, codes[:, k], codes[:, k + 1]] for k in range(2)])
     return codes.astype(float), (Y ^ (rng.random(Y.shape) < 0.1)).astype(np.int64)

@@ -38,21 +38,22 @@ class Nominal:
 
     def takes(self, x: npt.NDArray[np.floating]) -> bool:
         """Return whether all codes in rows are whole numbers of a declared value."""
-        codes = x[..., self.places]
-        return bool(((codes == np.floor(codes)) & (codes >= 0) & (codes < self._limits(x.dtype))).all())
+        return not self._are_wrong(x[..., self.places]).any()
 
     def require(self, X: Features, names: Sequence[object]) -> None:
         """Refuse rows with anything but codes."""
         codes = X[:, self.places] if isinstance(X, np.ndarray) else X[:, self.places].toarray()
-        limits = self._limits(X.dtype)
-        wrong = np.argwhere((codes != np.floor(codes)) | (codes < 0) | ~(codes < limits))
+        wrong = np.argwhere(self._are_wrong(codes))
         if len(wrong):
             row, k = wrong[0].tolist()
             raise ValueError(
-                f"A categorical feature must hold codes, whole numbers from 0 to {limits[k] - 1:.0f}. "
+                f"A categorical feature must hold codes, whole numbers from 0 to {self._limits(X.dtype)[k] - 1:.0f}. "
                 f"Got {codes[row, k]:g} at row {row}, column {names[self.places[k]]}, instead; number the values from "
                 "0, or leave the feature out of categorical_features."
             )
+
+    def _are_wrong(self, codes: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
+        return (codes != np.floor(codes)) | (codes < 0) | ~(codes < self._limits(codes.dtype))
 
     def _limits(self, dtype: np.dtype[Any]) -> npt.NDArray[np.float64]:
         # words are counted where they get their codes

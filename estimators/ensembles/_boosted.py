@@ -13,8 +13,7 @@ from estimators.ensembles._kernels.coordinate_boosting import Answers, grown, ne
 from estimators.linear._kernels import logistic
 from estimators.linear._rows import NO_WEIGHTS, as_rows, refuse_great
 from estimators.linear.logistic import check_step
-from estimators.trees._bins import Bins, make_bins
-from estimators.trees._kernels.categories import ALL_NUMBERS
+from estimators.trees._bins import NO_BINS, Bins
 from estimators.trees._kernels.tree_arrays import new_trees, size_bytes
 from estimators.trees._tree_bank import check_tree_params
 
@@ -72,12 +71,11 @@ class BoostedTrees:
     features.
     """
 
-    nominal: Array = ALL_NUMBERS  # in older pickles, too
-    bins: Bins | None = None
+    bins = NO_BINS
 
     def __init__(self, shape: tuple[int, int, int], smoothing: float, nominal: Array) -> None:
         n_labels, self.n_models, self.n_features = shape
-        self.smoothing, self.nominal, self.bins = smoothing, nominal, make_bins(nominal)
+        self.smoothing, self.bins = smoothing, Bins(nominal)
         self.groups = [slice(0, n_labels)]
         self.boostings = [new_boosting(n_labels, self.n_models, smoothing)]
         self.trees = [new_trees(n_labels * self.n_models, self.n_features, nominal=nominal)]
@@ -87,7 +85,7 @@ class BoostedTrees:
         longer, n_before = copy(self), self.groups[-1].stop
         longer.groups = [*self.groups, slice(n_before, n_before + n_new)]
         longer.boostings = [*self.boostings, new_boosting(n_new, self.n_models, self.smoothing)]
-        more = new_trees(n_new * self.n_models, self.n_features, nominal=self.nominal)
+        more = new_trees(n_new * self.n_models, self.n_features, nominal=self.bins.nominal)
         longer.trees = [*self.trees, more]
         return longer
 
@@ -98,9 +96,8 @@ class BoostedTrees:
             boosted_trees.Params(check_tree_params(estimator), derived),
         )
         found = new_answers(codes.shape)
-        if self.bins is not None:
-            X = self.bins.of(X, learning=True)
-            self.trees = [trees._replace(categories=self.bins.known_to(trees.categories)) for trees in self.trees]
+        X = self.bins.of(X, learning=True)
+        self.trees = [self.bins.known_to(trees) for trees in self.trees]
         for some in blocks(X):
             block = dense(X[some])
             for g, labels in enumerate(self.groups):
@@ -113,7 +110,7 @@ class BoostedTrees:
     def predict(self, X: Features) -> Answers:
         """Predict rows."""
         found = new_answers((X.shape[0], self.groups[-1].stop))
-        X = X if self.bins is None else self.bins.of(X, learning=False)
+        X = self.bins.of(X, learning=False)
         for some in blocks(X):
             block = dense(X[some])
             for labels, boosting, trees in zip(self.groups, self.boostings, self.trees, strict=True):

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.random import RandomState
 
 from estimators._typing import Array
-from estimators.trees._bins import Bins
 from estimators.trees._kernels.adaptive import AdaptiveParams, learn, predict
 from estimators.trees._kernels.adaptive_arrays import AdaptiveTrees, adaptive_bytes, new_adaptive_trees
 from estimators.trees._kernels.categories import ALL_NUMBERS
@@ -57,10 +56,10 @@ class AdaptiveTreeBank(TreeBank):
         return np.concatenate([trees.histories[name] for trees in self.tree_arrays])
 
     def _new_trees(self, trees: slice) -> AdaptiveTrees:
-        return new_adaptive_trees(trees.stop - trees.start, self.n_features, self.seeds[trees], self.nominal)
+        return new_adaptive_trees(trees.stop - trees.start, self.n_features, self.seeds[trees], self.bins.nominal)
 
-    def _with_bins(self, trees: AdaptiveTrees, bins: Bins) -> AdaptiveTrees:
-        return trees._replace(arrays=super()._with_bins(trees.arrays, bins))
+    def _with_bins(self, trees: AdaptiveTrees) -> AdaptiveTrees:
+        return trees._replace(arrays=self.bins.known_to(trees.arrays))
 
     def _draw_seeds(self, n_trees: int, rng: RandomState | None) -> list[int]:
         if self.seed is None:

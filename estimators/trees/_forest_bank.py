@@ -12,10 +12,10 @@ import numpy as np
 from estimators._typing import Array
 from estimators.contract.batching import dense
 from estimators.contract.validation import Features
-from estimators.trees._bins import Bins, make_bins
+from estimators.trees._bins import NO_BINS, Bins
 from estimators.trees._importances import importances_in
 from estimators.trees._kernels.categories import ALL_NUMBERS
-from estimators.trees._kernels.forest import Forest, ForestChunk, ForestParams, forest_bytes, learn, new_forest, predict
+from estimators.trees._kernels.forest import ForestChunk, ForestParams, forest_bytes, learn, new_forest, predict
 from estimators.trees._tree_bank import NO_WEIGHTS, split_evenly
 
 # a block of rows stays in the cache of the processor while all members learn it
@@ -39,8 +39,7 @@ class ForestBank:
     `n_groups` is the largest number of threads, `nominal` the positions of nominal features.
     """
 
-    nominal: Array = ALL_NUMBERS  # in older pickles, too
-    bins: Bins | None = None
+    bins = NO_BINS
 
     def __init__(
         self,
@@ -52,7 +51,7 @@ class ForestBank:
         n_groups: int = 1,
         nominal: Array = ALL_NUMBERS,
     ) -> None:
-        self.nominal, self.bins = nominal, make_bins(nominal)
+        self.bins = Bins(nominal)
         self.n_targets, self.n_models, self.n_features, self.n_classes = shape
         self.width, self.params, self.n_threads = width, params, n_groups
         n_members = self.n_targets * self.n_models
@@ -78,9 +77,8 @@ class ForestBank:
         """
         weights = NO_WEIGHTS if weight is None else weight
         codes = np.ascontiguousarray(codes, dtype=np.int64)
-        if self.bins is not None:
-            X = self.bins.of(X, learning=True)
-            self.forests = [self._with_bins(forest, self.bins) for forest in self.forests]
+        X = self.bins.of(X, learning=True)
+        self.forests = [forest._replace(arrays=self.bins.known_to(forest.arrays)) for forest in self.forests]
 
         def learn_group(g: int, rows: slice, block: Array, votes: Array) -> None:
             chunk = ForestChunk(block, codes[rows], weights[rows])
@@ -90,7 +88,7 @@ class ForestBank:
 
     def predict(self, X: Features) -> Array:
         """Return the votes (n_rows, n_targets, n_classes) for each row."""
-        X = X if self.bins is None else self.bins.of(X, learning=False)
+        X = self.bins.of(X, learning=False)
         return self._run(X, lambda g, _, block, votes: predict(self.forests[g], block, votes))
 
     @property
@@ -128,10 +126,9 @@ class ForestBank:
     def _make_forests(self, groups: Sequence[slice], rng: np.random.RandomState) -> list[Any]:
         targets = np.repeat(np.arange(self.n_targets), self.n_models)
         seeds = np.frombuffer(rng.bytes(24 * len(targets)), np.uint64).reshape(-1, 3)
-        return [new_forest(targets[group], self.n_features, self.width, seeds[group], self.nominal) for group in groups]
-
-    def _with_bins(self, forest: Forest, bins: Bins) -> Forest:
-        return forest._replace(arrays=forest.arrays._replace(categories=bins.known_to(forest.arrays.categories)))
+        return [
+            new_forest(targets[group], self.n_features, self.width, seeds[group], self.bins.nominal) for group in groups
+        ]
 
     def _sum(self, votes: Array) -> Array:
         """Sum the votes of the members of each target in order, so that the grouping does not change the bits."""

@@ -38,5 +38,8 @@ class SparseTreeBank(TreeBank):
         trees, place = super().find(tree)
         return cast("SparseTrees", trees).arrays, place
 
+    def _with_bins(self, trees: SparseTrees) -> SparseTrees:
+        return trees  # all features are numbers
+
     def _new_trees(self, trees: slice) -> SparseTrees:
         return new_sparse_trees(trees.stop - trees.start, self.n_features)

@@ -15,7 +15,7 @@ from estimators._typing import Array
 from estimators.contract.batching import blocks, dense
 from estimators.contract.parameters import NUMBERS
 from estimators.contract.validation import Features
-from estimators.trees._bins import Bins, make_bins
+from estimators.trees._bins import NO_BINS, Bins
 from estimators.trees._kernels.categories import ALL_NUMBERS
 from estimators.trees._kernels.hoeffding import SKIP, TreeChunk, TreeParams, learn, predict
 from estimators.trees._kernels.tree_arrays import TreeArrays, new_trees, size_bytes
@@ -52,8 +52,7 @@ class TreeBank:
     """
 
     kind: TreeKind = TreeKind(learn, predict, size_bytes)
-    nominal: Array = ALL_NUMBERS  # in older pickles, too
-    bins: Bins | None = None
+    bins = NO_BINS
 
     def __init__(
         self,
@@ -66,7 +65,7 @@ class TreeBank:
         nominal: Array = ALL_NUMBERS,
     ) -> None:
         self.n_features, self.n_classes = n_features, n_classes
-        self.params, self.nominal, self.bins = params, nominal, make_bins(nominal)
+        self.params, self.bins = params, Bins(nominal)
         self.n_threads = n_groups
         self.groups = split_evenly(n_trees, n_groups)
         self.tree_arrays: list[Any] = [self._new_trees(group) for group in self.groups]
@@ -98,7 +97,7 @@ class TreeBank:
     def predict(self, X: Features) -> Array:
         """Return the votes (n_rows, n_trees, n_classes) for each row."""
         votes = np.empty((X.shape[0], self.n_trees, self.n_classes))
-        X = X if self.bins is None else self.bins.of(X, learning=False)
+        X = self.bins.of(X, learning=False)
         if X.shape[0] == 1 and len(self.groups) == 1:
             self.kind.predict(self.tree_arrays[0], self.kind.as_rows(X), votes, 0)
             return votes
@@ -127,19 +126,18 @@ class TreeBank:
 
     def _new_trees(self, trees: slice) -> Any:
         """Return the arrays of new trees, which are those places of the bank."""
-        return new_trees(trees.stop - trees.start, self.n_features, nominal=self.nominal)
+        return new_trees(trees.stop - trees.start, self.n_features, nominal=self.bins.nominal)
 
-    def _with_bins(self, trees: Any, bins: Bins) -> Any:
+    def _with_bins(self, trees: Any) -> Any:
         """Return trees with room for all values of nominal features."""
-        return trees._replace(categories=bins.known_to(trees.categories))
+        return self.bins.known_to(trees)
 
     def _run(self, X: Features, codes: Array, weight: Array | None, X_predict: Features | None, votes: Array) -> None:
         weights = NO_WEIGHTS if weight is None else weight
         codes = np.ascontiguousarray(codes, dtype=INTEGERS)
-        if self.bins is not None:
-            X = self.bins.of(X, learning=True)
-            X_predict = None if X_predict is None else self.bins.of(X_predict, learning=False)
-            self.tree_arrays = [self._with_bins(trees, self.bins) for trees in self.tree_arrays]
+        X = self.bins.of(X, learning=True)
+        X_predict = None if X_predict is None else self.bins.of(X_predict, learning=False)
+        self.tree_arrays = [self._with_bins(trees) for trees in self.tree_arrays]
         if len(codes) == 1 and len(self.groups) == 1:
             # a call with one row should cost little more than the row
             to_predict = self.kind.no_rows if X_predict is None else self.kind.as_rows(X_predict)

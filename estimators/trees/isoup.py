@@ -9,7 +9,7 @@ from estimators.contract.batching import DOUBLES, blocks, dense
 from estimators.contract.categories import CategoricalFeatures, nominal_places
 from estimators.contract.locks import lock_of
 from estimators.contract.validation import Features
-from estimators.trees._bins import Bins, make_bins
+from estimators.trees._bins import NO_BINS, Bins
 from estimators.trees._importances import decreases, gini, importances
 from estimators.trees._kernels import isoup
 from estimators.trees._kernels.regression_arrays import new_tree, size_bytes
@@ -107,7 +107,7 @@ class ISOUPTreeClassifier(StreamClassifier):
         mean = self.tree_.mean[i]
         return self.tree_.weights[i][:, np.newaxis] * np.stack([1 - mean, mean], axis=1)
 
-    _bins: Bins | None = None  # in older pickles, too
+    _bins = NO_BINS
 
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:
@@ -116,7 +116,7 @@ class ISOUPTreeClassifier(StreamClassifier):
     def _start(self) -> None:
         check_growth(self)
         nominal = nominal_places(self, self.n_features_in_)
-        self.tree_, self._bins = new_tree(self.n_features_in_, self.n_labels_, nominal), make_bins(nominal)
+        self.tree_, self._bins = new_tree(self.n_features_in_, self.n_labels_, nominal), Bins(nominal)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         self._run(X, Y, weight, np.empty((0, self.n_labels_)))
@@ -128,7 +128,7 @@ class ISOUPTreeClassifier(StreamClassifier):
 
     def _predict_proba(self, X: Features) -> Array:
         proba = np.empty((X.shape[0], self.n_labels_))
-        X = X if self._bins is None else self._bins.of(X, learning=False)
+        X = self._bins.of(X, learning=False)
         for rows in blocks(X):
             isoup.predict(self.tree_, dense(X[rows]), proba[rows])
         return proba
@@ -140,9 +140,8 @@ class ISOUPTreeClassifier(StreamClassifier):
         )
         targets = Y.astype(DOUBLES)
         weights = NO_WEIGHTS if weight is None else weight
-        if self._bins is not None:
-            X = self._bins.of(X, learning=True)
-            self.tree_ = self.tree_._replace(categories=self._bins.known_to(self.tree_.categories))
+        X = self._bins.of(X, learning=True)
+        self.tree_ = self._bins.known_to(self.tree_)
         if len(Y) == 1:
             # a call with one row should cost little more than the row
             self.tree_ = isoup.learn(self.tree_, isoup.RegressionChunk(dense(X), targets, weights), params, proba)

@@ -9,7 +9,7 @@ from estimators.contract.batching import blocks, dense
 from estimators.contract.categories import CategoricalFeatures, nominal_places
 from estimators.contract.locks import lock_of
 from estimators.contract.validation import Features
-from estimators.trees._bins import Bins, make_bins
+from estimators.trees._bins import NO_BINS, Bins
 from estimators.trees._graphviz import dot_of_labels
 from estimators.trees._importances import decreases, importances
 from estimators.trees._kernels import multilabel_learning
@@ -139,7 +139,7 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
             labels = getattr(self._target, "names", None) or [f"y{j}" for j in range(self.n_labels_)]
             return dot_of_labels(self.tree_, list(features), labels)
 
-    _bins: Bins | None = None  # in older pickles, too
+    _bins = NO_BINS
 
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:
@@ -148,7 +148,7 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
     def _start(self) -> None:
         check_tree_params(self)
         nominal = nominal_places(self, self.n_features_in_)
-        self.tree_, self._bins = new_tree(self.n_features_in_, self.n_labels_, nominal), make_bins(nominal)
+        self.tree_, self._bins = new_tree(self.n_features_in_, self.n_labels_, nominal), Bins(nominal)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         self._run(X, Y, mask, weight, np.empty((0, self.n_labels_, 2)))
@@ -160,7 +160,7 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         votes = np.empty((X.shape[0], self.n_labels_, 2))
-        X = X if self._bins is None else self._bins.of(X, learning=False)
+        X = self._bins.of(X, learning=False)
         for rows in blocks(X):
             multilabel_learning.predict(self.tree_, dense(X[rows]), votes[rows])
         return decide(votes)
@@ -169,9 +169,8 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
     def _run(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, votes: Array) -> None:
         codes, params = codes_of(Y, mask), check_tree_params(self)
         weights = NO_WEIGHTS if weight is None else weight
-        if self._bins is not None:
-            X = self._bins.of(X, learning=True)
-            self.tree_ = self.tree_._replace(categories=self._bins.known_to(self.tree_.categories))
+        X = self._bins.of(X, learning=True)
+        self.tree_ = self._bins.known_to(self.tree_)
         for rows in blocks(X):
             chunk = multilabel_learning.MultilabelChunk(dense(X[rows]), codes[rows], weights[rows])
             self.tree_ = multilabel_learning.learn(self.tree_, chunk, params, votes[rows])

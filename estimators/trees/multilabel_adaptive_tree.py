@@ -14,7 +14,7 @@ from estimators.contract.categories import CategoricalFeatures, nominal_places
 from estimators.contract.locks import lock_of
 from estimators.contract.parameters import NUMBERS
 from estimators.contract.validation import Features
-from estimators.trees._bins import Bins, make_bins
+from estimators.trees._bins import NO_BINS, Bins
 from estimators.trees._importances import decreases, importances
 from estimators.trees._kernels.mlhat.arrays import Shape, new_tree, size_bytes
 from estimators.trees._kernels.mlhat.learning import learn, predict
@@ -186,7 +186,7 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
         counts = np.maximum(self.tree_.counts[i], 0.0)
         return np.stack([counts[-1] - counts[:-2], counts[:-2]], axis=1)
 
-    _bins: Bins | None = None  # in older pickles, too
+    _bins = NO_BINS
 
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:
@@ -199,7 +199,7 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         shape = Shape(self.n_features_in_, self.n_labels_, self.window, self.n_models)
         nominal = nominal_places(self, self.n_features_in_)
-        self.tree_, self._bins = new_tree(shape, seed, self.max_bytes, nominal), make_bins(nominal)
+        self.tree_, self._bins = new_tree(shape, seed, self.max_bytes, nominal), Bins(nominal)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         self._run(X, Y, weight, np.empty((0, self.n_labels_, 2)))
@@ -211,7 +211,7 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         votes, params, scratch = np.empty((X.shape[0], self.n_labels_, 2)), self._params(), self._scratch()
-        X = X if self._bins is None else self._bins.of(X, learning=False)
+        X = self._bins.of(X, learning=False)
         for rows in blocks(X):
             predict(self.tree_, dense(X[rows]), params, scratch, votes[rows])
         return decide(votes)
@@ -222,9 +222,8 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
         if UNKNOWN in Y:
             # without weight a row is only predicted
             weights = (Y != UNKNOWN).all(axis=1) * (1.0 if weight is None else weight)
-        if self._bins is not None:
-            X = self._bins.of(X, learning=True)
-            self.tree_ = self.tree_._replace(categories=self._bins.known_to(self.tree_.categories))
+        X = self._bins.of(X, learning=True)
+        self.tree_ = self._bins.known_to(self.tree_)
         for rows in blocks(X):
             chunk = Chunk(dense(X[rows]), Y[rows], weights[rows])
             self.tree_ = learn(self.tree_, chunk, params, scratch, votes[rows])

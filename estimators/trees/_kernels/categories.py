@@ -21,6 +21,8 @@ UNWEIGHED = -1.0
 # the values of a feature that come after so many others share the last bin
 MAX_BINS = 256
 FEW_BINS = 8
+# instead of a bin: the table of values must grow
+FULL = -2
 # products of counts are turned into logarithms before they leave the range of doubles
 LARGE = 1e200
 # scores that are nearer are compared as River rounds them: with few rows, classes often tie
@@ -114,34 +116,41 @@ def write_bins(X: Array, nominal: Array, values: Array, learning: bool, done: in
 
     Return the first cell that is left since `values` has no room to learn its code, or the number of cells.
     """
-    n_bins, n_nominal = values.shape[1], len(nominal)
-    for cell in range(done, len(X) * n_nominal):
-        r, p = cell // n_nominal, cell % n_nominal
-        f, row = nominal[p], values[p]
-        # codes that have all been met are at their own places
-        k = int(X[r, f]) if X[r, f] < n_bins and row[int(X[r, f])].code == X[r, f] else _find(row, X[r, f])
-        if row[k].code == X[r, f]:
-            X[r, f] = row[k].bin
-        elif row[n_bins - 1].bin == MAX_BINS - 1 or not learning:
-            X[r, f] = row[n_bins - 1].bin if row[n_bins - 1].bin == MAX_BINS - 1 else NONE
-        else:
-            n_used = _find(row, np.inf)
-            if n_used == n_bins - 1 and n_bins < MAX_BINS:
-                return cell
-            _insert(row, k, X[r, f], n_used)
-            X[r, f] = n_used
+    n_nominal = len(nominal)
+    start = done % n_nominal
+    for r in range(done // n_nominal, len(X)):
+        for p in range(start, n_nominal):
+            found = _bin_of(values[p], X[r, nominal[p]], learning)
+            if found == FULL:
+                return r * n_nominal + p
+            X[r, nominal[p]] = found
+        start = 0
     return len(X) * n_nominal
 
 
 @njit(**HOT)
-def _insert(row: Array, k: int, code: float, n_used: int) -> None:
-    """Give a code the next bin; the last one is for all codes that come later, too, and has none of its own."""
-    if n_used == len(row) - 1:
-        row[n_used].bin = n_used
-        return
+def _bin_of(row: Array, code: float, learning: bool) -> int:
+    """Return the bin of a code, the next one if it is learnt; `NONE` if it has none; `FULL` if more room is needed."""
+    last = len(row) - 1
+    # codes that have all been met are at their own places
+    k = int(code) if code <= last and row[int(code)].code == code else _find(row, code)
+    if row[k].code == code:
+        return row[k].bin
+    if row[last].bin == MAX_BINS - 1:
+        return MAX_BINS - 1
+    if not learning:
+        return NONE
+    n_used = _find(row, np.inf)
+    if n_used == last and last < MAX_BINS - 1:
+        return FULL
+    if n_used == last:
+        # the last bin is for all codes that come later, too, and has none of its own
+        row[last].bin = last
+        return last
     for j in range(n_used, k, -1):
         row[j].code, row[j].bin = row[j - 1].code, row[j - 1].bin
     row[k].code, row[k].bin = code, n_used
+    return n_used
 
 
 @njit(**HOT)
@@ -186,11 +195,22 @@ def clear_counts(tree: Tree, o: int) -> None:
 
 
 @njit(**HOT)
-def count_value(tree: Tree, o: int, feature: int, value: float, weight: float) -> None:
-    """Count a value in an observer, if the feature is nominal."""
-    place = tree.categories.places[feature]
-    if place != NONE:
-        tree.categories.counts[o, place, int(value)] += weight
+def numbers_of(tree: Tree, row: Array, numbers: Array) -> Array:
+    """Return a row with 0 in the place of nominal features, written to `numbers`; the row itself if it has none."""
+    if not has_categories(tree):
+        return row
+    for f in range(len(row)):
+        numbers[f] = row[f] if tree.categories.places[f] == NONE else 0.0
+    return numbers
+
+
+@njit(**HOT)
+def count_values(tree: Tree, o: int, subset: Array, values: Array, weight: float) -> None:
+    """Count the nominal features of a row in an observer; of `subset` see `log_shares`."""
+    for f in range(len(values)):
+        place = tree.categories.places[subset[f] if len(subset) else f]
+        if place != NONE:
+            tree.categories.counts[o, place, int(values[f])] += weight
 
 
 @njit(**HOT)

@@ -11,9 +11,9 @@ from estimators.trees._kernels.categories import (
     UNWEIGHED,
     add_child,
     child_of,
-    has_categories,
     heaviest_of,
     is_nominal,
+    numbers_of,
 )
 from estimators.trees._kernels.ebst import add_value, new_split_scratch
 from estimators.trees._kernels.regression_arrays import (
@@ -98,7 +98,7 @@ def predict(tree: RegressionTree, X: Array, proba: Array) -> None:
 def _predict(tree: RegressionTree, X: Array, proba: Array, models: Array, numbers: Array) -> None:
     for r in range(len(X)):
         leaf, _ = _find_leaf(tree, X[r])
-        _predict_row(tree, leaf, _numbers_of(tree, X[r], numbers), models, proba, r)
+        _predict_row(tree, leaf, numbers_of(tree, X[r], numbers), models, proba, r)
 
 
 @njit(**HOT)
@@ -120,16 +120,6 @@ def _heaviest_child(tree: RegressionTree, i: int) -> int:
     for k in range(len(weights)):
         weights[k] = total_weight(tree, k) if tree.nodes[k].feature == NONE else UNWEIGHED
     return heaviest_of(tree, i, weights)
-
-
-@njit(**HOT)
-def _numbers_of(tree: RegressionTree, x: Array, numbers: Array) -> Array:
-    """Return what the linear models see of a row: nominal features are 0."""
-    if not has_categories(tree):
-        return x
-    for f in range(len(x)):
-        numbers[f] = 0.0 if is_nominal(tree, f) else x[f]
-    return numbers
 
 
 @njit(**HOT)
@@ -183,7 +173,7 @@ def _learn_from(
             return r
         x, y = chunk.X[r], chunk.Y[r]
         i, lacking = _find_leaf(tree, x)
-        numbers = _numbers_of(tree, x, scratch.numbers)
+        numbers = numbers_of(tree, x, scratch.numbers)
         _predict_row(tree, i, numbers, models, proba, r)
         weight = chunk.weights[r] if len(chunk.weights) else 1.0
         if weight > 0.0:

@@ -4,10 +4,10 @@ import math
 from typing import NamedTuple
 
 from estimators._kernels.compile import HOT, njit
-from estimators.trees._kernels.categories import count_value, has_categories
+from estimators.trees._kernels.categories import count_values, has_categories
 from estimators.trees._kernels.gaussian import observe
 from estimators.trees._kernels.leaf_budget import deactivate, observers_allowed
-from estimators.trees._kernels.tree_arrays import NONE, TreeArrays, add_observer, add_stat, feature_of
+from estimators.trees._kernels.tree_arrays import NONE, TreeArrays, add_observer, add_stat
 from estimators.trees._kernels.voting import Scratch
 
 
@@ -26,16 +26,16 @@ def learn_in_leaf(arrays: TreeArrays, t: int, i: int, scratch: Scratch, row: Row
     if o == NONE:
         return False
     observe(arrays, o, scratch.x, row.weight)
-    count_values(arrays, i, o, scratch, row.weight)
+    count_row(arrays, i, o, scratch, row.weight)
     return True
 
 
 @njit(**HOT)
-def count_values(arrays: TreeArrays, i: int, o: int, scratch: Scratch, weight: float) -> None:
+def count_row(arrays: TreeArrays, i: int, o: int, scratch: Scratch, weight: float) -> None:
     """Count the nominal features of a row in an observer of a node."""
     if has_categories(arrays):
-        for f in range(len(scratch.values)):
-            count_value(arrays, o, feature_of(arrays, i, f), scratch.values[f], weight)
+        subset = arrays.subsets[i] if len(arrays.subsets) else arrays.categories.places[:0]
+        count_values(arrays, o, subset, scratch.values, weight)
 
 
 @njit(**HOT)

@@ -13,13 +13,14 @@ from estimators.trees._kernels.categories import (
     UNWEIGHED,
     add_child,
     child_of,
-    count_value,
+    count_values,
     has_categories,
     has_numbers,
     heaviest_of,
     is_nominal,
     log_shares,
     next_child,
+    numbers_of,
     side_of,
 )
 from estimators.trees._kernels.gaussian import log_likelihood, observe
@@ -118,11 +119,7 @@ def _learn_from(
 
 @njit(**HOT)
 def _row(tree: MultilabelTree, X: Array, r: int, scratch: Scratch) -> Row:
-    if not has_categories(tree):
-        return Row(X[r], X[r])
-    for f in range(len(scratch.numbers)):
-        scratch.numbers[f] = X[r, f] if tree.categories.places[f] == NONE else 0.0
-    return Row(scratch.numbers, X[r])
+    return Row(numbers_of(tree, X[r], scratch.numbers), X[r])
 
 
 @njit(**HOT)
@@ -303,8 +300,7 @@ def _observe_labels(tree: MultilabelTree, i: int, row: Row, codes: Array, weight
             o = start_observer(tree, tree.nodes[i].slot, j, codes[j])
             observe(tree, o, row.x, weight)
             if has_categories(tree):
-                for f in range(len(row.values)):
-                    count_value(tree, o, f, row.values[f], weight)
+                count_values(tree, o, tree.categories.places[:0], row.values, weight)
 
 
 @njit(**HOT)

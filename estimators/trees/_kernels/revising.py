@@ -18,7 +18,7 @@ from estimators.trees._kernels.hoeffding import (
     vote_on_row,
 )
 from estimators.trees._kernels.leaf_budget import deactivate, keep_promising, observers_allowed
-from estimators.trees._kernels.leaf_learning import Row, count_values, find_class, learn_in_leaf, set_weight
+from estimators.trees._kernels.leaf_learning import Row, count_row, find_class, learn_in_leaf, set_weight
 from estimators.trees._kernels.splitting import (
     ROUGHNESS_OF_GAIN,
     best_test,
@@ -139,7 +139,7 @@ def _learn_in_branch(arrays: TreeArrays, t: int, i: int, scratch: Scratch, row: 
             return False
         stat.observer = add_observer(arrays, t, i, row.code)
     observe_moments(arrays, stat.observer, scratch.x, row.weight)
-    count_values(arrays, i, stat.observer, scratch, row.weight)
+    count_row(arrays, i, stat.observer, scratch, row.weight)
     return True
 
 

@@ -91,17 +91,17 @@ def heaviest_child(arrays: TreeArrays, i: int) -> int:
 def gather(arrays: TreeArrays, i: int, X: Array, r: int, scratch: Scratch) -> None:
     """Copy the features of a row that a leaf observes: all of them, or its subset."""
     x = scratch.x
-    if len(arrays.subsets):
+    if has_categories(arrays):
+        for f in range(len(x)):
+            feature = feature_of(arrays, i, f)
+            scratch.values[f] = X[r, feature]
+            x[f] = X[r, feature] if arrays.categories.places[feature] == NONE else 0.0
+    elif len(arrays.subsets):
         for f in range(len(x)):
             x[f] = X[r, arrays.subsets[i, f]]
     else:
         for f in range(len(x)):
             x[f] = X[r, f]
-    if has_categories(arrays):
-        for f in range(len(x)):
-            scratch.values[f] = x[f]
-            if arrays.categories.places[feature_of(arrays, i, f)] != NONE:
-                x[f] = 0.0
 
 
 @njit(**HOT)

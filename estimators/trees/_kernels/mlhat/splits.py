@@ -11,7 +11,7 @@ from estimators.trees._kernels.categories import (
     MULTIWAY,
     add_child,
     clear_counts,
-    count_value,
+    count_values,
     has_categories,
     is_nominal,
     next_child,
@@ -50,8 +50,7 @@ def observe(tree: AdaptiveTree, s: int, o: int, x: Array, weight: float) -> None
         if has_categories(tree):
             clear_counts(tree, observer_of(tree, s, o))
     if has_categories(tree):
-        for f in range(len(x)):
-            count_value(tree, observer_of(tree, s, o), f, x[f], weight)
+        count_values(tree, observer_of(tree, s, o), tree.categories.places[:0], x, weight)
     for f in range(len(x)):
         distance = x[f] - moments[s, o, MEAN, f]
         centre = moments[s, o, MEAN, f] + share * distance

@@ -18,7 +18,7 @@ from estimators.contract.locks import Locked, lock_of
 from estimators.contract.new_labels import PlacedLabels, check_choice, grows, place_labels
 from estimators.contract.one_row import as_tables, plain_row
 from estimators.contract.row_codes import cast_features
-from estimators.contract.targets import ClassTarget, LabelTarget, Target, holds_unknown, make_target
+from estimators.contract.targets import ClassTarget, LabelTarget, Target, has_unknown, holds_unknown, make_target
 from estimators.contract.unknown_labels import check_all_known, fold_into_mask, rows_to_learn, runs, take_rows
 from estimators.contract.validation import (
     Features,
@@ -317,6 +317,48 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
             decided, proba = self._predict_then_learn_checked(call, rows, {})
         return decided[0], proba[0]
 
+    def partial_fit_one(
+        self, x: MatrixLike, y: MatrixLike, classes: Classes = None, *, label_mask: MaskLike = None
+    ) -> Self:
+        """Learn one row: `partial_fit` for a loop over rows, to the last bit, with as little besides.
+
+        Parameters
+        ----------
+        x, y, classes, label_mask
+            As in `predict_then_fit_one`.
+
+        Returns
+        -------
+        self
+            The estimator; unchanged if anything in the call is wrong.
+
+        Raises
+        ------
+        ValueError
+            If anything in the call is wrong.
+        DivergedError
+            As in `partial_fit`.
+
+        Examples
+        --------
+        A row is predicted when it comes, and learnt when somebody has said what it is:
+
+        >>> import numpy as np
+        >>> from estimators import OnlineLogisticRegression
+        >>> learner = OnlineLogisticRegression(on_new_labels="grow")
+        >>> learner = learner.partial_fit_one(np.array([0.5, 1.0]), [1, 0], classes=["scan", "worm"])
+        >>> y_pred, y_proba = learner.predict_then_fit_one(np.array([0.5, 1.0]), [np.nan, np.nan])
+        >>> bool(y_proba[0] > y_proba[1])
+        True
+        """
+        with unchanged_or_marked(self) as call:
+            X, Y, mask, learnt = self._check_row(x, y, classes, label_mask)
+            if learnt is None or learnt[0]:
+                if names := self._at_risk(1, testing=False):
+                    call.copy(names)
+                self._learn(X, Y, mask, None)
+        return self
+
     # ------------------------------------------------------------------ facts
     def set_params(self, **params: object) -> Self:
         """Set parameters while no other thread is inside a call.
@@ -420,6 +462,8 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
             call.copy(names)
         if learnt is None:
             decided, scores = self._predict_then_learn(X, Y, mask, **passed)
+        elif len(Y) == 1:
+            decided, scores = self._infer_each(X)
         else:
             decided, scores = self._predict_then_learn_runs(X, Y, mask, learnt, passed)
         return self._target.decisions(decided, scores), self._target.probabilities(scores)
@@ -573,13 +617,15 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
         self, x: MatrixLike, y: MatrixLike, classes: Classes, label_mask: MaskLike
     ) -> tuple[Features, Array, Mask | None, Mask | None]:
         """Return what `_check_chunk` returns for one row, with only the checks that it needs if it is as most are."""
-        row = plain_row(self, x, y) if classes is None and self._diverged is None else None
+        is_plain = self._diverged is None and (classes is None or label_mask is None)
+        row = plain_row(self, x, y, classes) if is_plain else None
         if row is None:
             return self._check_chunk(*as_tables(self, x, y), classes, label_mask)
         X, Y = row
         mask = None if label_mask is None else check_label_mask(label_mask, 1, self.n_labels_)
         self._check_inside(X)
-        return X, Y, mask if self.uses_task else None, None
+        mask = mask if self.uses_task else None
+        return X, *(self._check_unknown(Y, mask) if has_unknown(Y) else (Y, mask, None))
 
     def _check_unknown(self, codes: Array, mask: Mask | None) -> tuple[Array, Mask | None, Mask | None]:
         if self.uses_task:

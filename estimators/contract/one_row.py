@@ -5,16 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from estimators._typing import Array, MatrixLike
+from estimators._kernels.label_codes import UNKNOWN
+from estimators._typing import Array, Classes, MatrixLike
+from estimators.contract.new_labels import grows
 from estimators.contract.targets import BITS, CODES, FEW, LabelTarget, is_binary
 from estimators.contract.validation import FLOATS, as_mixed, is_finite, is_frame, is_sparse
 
 
-def plain_row(estimator: Any, x: Any, y: MatrixLike) -> tuple[Array, Array] | None:
-    """Return features (1, n_features) and labels (1, n_labels) of a row for a learner that has learnt others.
+def plain_row(estimator: Any, x: Any, y: MatrixLike, classes: Classes) -> tuple[Array, Array] | None:
+    """Return features (1, n_features) and codes of labels (1, n_labels) of a row, for a learner that has learnt others.
 
-    None is for a row that the checks of whole tables must look at: the learner does not know its widths yet, or the row
-    is not as most are, or something is wrong with it.
+    None is for a row that the checks of whole tables must look at: the learner does not know its widths yet, the row
+    is not as most are or brings a new label, or something is wrong with it.
     """
     target = getattr(estimator, "_target", None)
     if (
@@ -23,15 +25,41 @@ def plain_row(estimator: Any, x: Any, y: MatrixLike) -> tuple[Array, Array] | No
         and type(y) is np.ndarray
         and x.dtype in FLOATS
         and x.shape == (estimator.n_features_in_,)
-        and y.shape == (target.width,)
+        and y.dtype.kind in "buif"
         and not hasattr(estimator, "feature_names_in_")
         and ((len(x) <= FEW and isfinite(sum(x.tolist()))) or is_finite(x))
         and (estimator._nominal is None or estimator._nominal.takes(x))
-        and y.dtype.kind in "buif"
-        and (BITS.issuperset(y.tolist()) if len(y) <= FEW else is_binary(y))
     ):
-        return x[None], y.astype(CODES)[None]
+        y = _in_own_columns(estimator, y, target, classes)
+        codes = None if y is None or y.shape != (target.width,) else _row_codes(y)
+        return None if codes is None else (x[None], codes[None])
     return None
+
+
+def _in_own_columns(estimator: object, y: Array, target: LabelTarget, classes: Classes) -> Array | None:
+    """Return the labels of a row in the columns of the learner; None if there are new ones, or something is wrong."""
+    if classes is None or (type(classes) is list and classes == target.names):
+        return y
+    if type(classes) is not list or target.names is None or not grows(estimator) or y.shape != (len(classes),):
+        return None
+    try:
+        columns = [target.names.index(name) for name in classes]
+    except ValueError:
+        return None
+    placed = np.full(target.width, np.nan)
+    placed[columns] = y
+    return placed if len(set(columns)) == len(columns) else None
+
+
+def _row_codes(y: Array) -> Array | None:
+    """Return the labels of a row as codes, unknown ones as they are stored; None if another value is among them."""
+    values = y.tolist()
+    if BITS.issuperset(values) if len(y) <= FEW else is_binary(y):
+        return y.astype(CODES)
+    codes = [value if value in BITS else UNKNOWN for value in values]
+    # of all values only NaN, which is unknown, differs from itself
+    is_wrong = any(code == UNKNOWN and value == value for code, value in zip(codes, values, strict=True))
+    return None if is_wrong else np.array(codes, CODES)
 
 
 def as_tables(estimator: object, x: Any, y: Any) -> tuple[MatrixLike, MatrixLike]:

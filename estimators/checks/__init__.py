@@ -34,6 +34,7 @@ from estimators.checks._new_label_checks import (
     check_refused_new_labels_leave_nothing,
 )
 from estimators.checks._one_row_checks import (
+    check_learning_one_row_is_a_chunk_of_one,
     check_one_row_in_other_forms,
     check_one_row_is_a_chunk_of_one,
     check_one_row_mixes_with_chunks,
@@ -376,6 +377,7 @@ LAWS: dict[Check, Callable[[Any], bool]] = {
     check_no_row_sees_its_labels: _has("predict_then_fit"),
     check_cold_start: _has("predict_then_fit"),
     check_one_row_is_a_chunk_of_one: _has("predict_then_fit_one"),
+    check_learning_one_row_is_a_chunk_of_one: _has("partial_fit_one"),
     check_one_row_mixes_with_chunks: _has("predict_then_fit_one"),
     check_one_row_in_other_forms: _has("predict_then_fit_one"),
     check_wrong_row_changes_nothing: _has("predict_then_fit_one"),

@@ -1,4 +1,4 @@
-"""Laws of ``predict_then_fit_one``: one row per call is `predict_then_fit` in chunks of one row, to the last bit."""
+"""Laws of calls with one row: they are those of chunks of one row, to the last bit."""
 
 import pickle
 from collections.abc import Callable
@@ -65,6 +65,17 @@ def check_one_row_in_other_forms(estimator: StreamClassifier) -> None:
     require(same(predictions(chunk, test), predictions(one, test)), "other forms of a row leave another state")
 
 
+def check_learning_one_row_is_a_chunk_of_one(estimator: StreamClassifier) -> None:
+    """Check that ``partial_fit_one`` equals ``partial_fit`` with chunks of one row, unknown labels among them."""
+    A, _, test = stream().parts(60, 0)
+    Y = np.where(np.arange(len(A.Y))[:, np.newaxis] % 7 == 3, np.nan, A.Y)
+    one, chunk = fresh(estimator), fresh(estimator)
+    for x, y in zip(A.X, Y, strict=True):
+        one.partial_fit_one(x, y)
+        chunk.partial_fit(x[np.newaxis], y[np.newaxis])
+    require(same(predictions(chunk, test), predictions(one, test)), "rows learnt one by one leave another state")
+
+
 def check_wrong_row_changes_nothing(estimator: StreamClassifier) -> None:
     """Check that a wrong row is refused, and leaves the estimator as it was."""
     A, B, test = stream().parts(40, 40)
@@ -85,6 +96,8 @@ def check_wrong_row_changes_nothing(estimator: StreamClassifier) -> None:
         if name == "two more labels" and getattr(learnt, "on_new_labels", "error") == "grow":
             continue
         require_error(partial(learnt.predict_then_fit_one, bad_x, bad_y), f"{name} is accepted")
+        if hasattr(learnt, "partial_fit_one"):
+            require_error(partial(learnt.partial_fit_one, bad_x, bad_y), f"{name} is learnt")
     require_error(lambda: fresh(estimator).predict_then_fit_one(spoilt, y), "NaN in the first row is accepted")
     require(same(predictions(twin, test), predictions(learnt, test)), "a refused row changed the predictions")
     after = predictions(learn(learnt, B), test)

@@ -128,6 +128,9 @@ class Hasty(Logistic):
         x = x.toarray()[0] if hasattr(x, "toarray") else x
         return self.predict([x])[0], self.predict_proba([x])[0]
 
+    def partial_fit_one(self, x, y, classes=None, *, label_mask=None):
+        return super().partial_fit_one(x, np.nan_to_num(y), classes, label_mask=label_mask)
+
 
 class Careless(Logistic):
     """Learns a single row without a look at it."""

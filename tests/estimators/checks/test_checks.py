@@ -96,6 +96,7 @@ def test_a_broken_learner_breaks_its_law():
             (learners.Hasty(), "check_one_row_is_a_chunk_of_one"),
             (learners.Hasty(), "check_one_row_mixes_with_chunks"),
             (learners.Hasty(), "check_one_row_in_other_forms"),
+            (learners.Hasty(), "check_learning_one_row_is_a_chunk_of_one"),
             (learners.Careless(), "check_wrong_row_changes_nothing"),
             (learners.Refusing(), "check_unknown_is_neither_value"),
             (learners.Refusing(), "check_unknown_labels_in_the_loop"),

@@ -22,6 +22,7 @@ from mlstream.evaluation.settings import SelectionMethod, Settings
 from mlstream.evaluation.warm_up import warm_up
 from mlstream.records.run_result import Resources
 from mlstream.streams.array_likes import Features
+from mlstream.streams.keys import take_keys
 from mlstream.streams.stream import Experience, Index, Indicator, Stream
 from mlstream.streams.tables._joined_features import join_rows
 
@@ -152,4 +153,5 @@ def _take(part: Experience, rows: Index) -> Experience:
         task_ids=part.task_ids[rows],
         label_mask=mask_rows(part.label_mask, rows),
         row_ids=part.row_ids[rows],
+        keys=take_keys(part.keys, rows),
     )

@@ -30,6 +30,7 @@ from mlstream.streams.card_model import (
     StreamCard,
     TaskCard,
 )
+from mlstream.streams.keys import key_names
 from mlstream.streams.label_sets import (
     count_label_sets,
     count_repeated,
@@ -85,6 +86,7 @@ def describe_stream(
         label_names=list(dataset.label_names),
         label_parents={child: parent for child, parent in dataset.label_parents.items() if {child, parent} <= kept},
         drops=list(drops),
+        keys=list(key_names(dataset.keys)),
         **measure(parts, shared_rows=scenario.shared_rows)._asdict(),
     )
     for drop in drops:
@@ -142,9 +144,10 @@ def describe_again(
 
 
 def hash_data(parts: StreamParts | Stream) -> str:
-    """Hash every array of a stream, whatever file or layout holds them, with SHA-256.
+    """Hash every array of a stream but its keys, whatever file or layout holds them, with SHA-256.
 
-    Hashes are equal for streams with equal tasks, rows, order and values.
+    Hashes are equal for streams with equal tasks, rows, order and values. A hash of keys would let anybody who guesses
+    them make sure.
     """
     digest = hashlib.sha256()
     for task in parts.tasks:

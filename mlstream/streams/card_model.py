@@ -85,6 +85,7 @@ class ReadingCard(_Strict):
     ignore: tuple[str, ...] = Field(
         default=(), description="Columns that were left out; an empty name stands for columns without one."
     )
+    keys: tuple[str, ...] = Field(default=(), description="Columns that are the keys of rows, not features.")
     dates: Dates | None = Field(
         default=None,
         description="What becomes of columns of dates: seconds since 1970 (epoch), or a feature each for year, month, "
@@ -115,7 +116,7 @@ class ReadingCard(_Strict):
     n_dropped: Count | None = Field(default=None, description="Rows left out because a feature was missing (drop).")
     _if_set: ClassVar[frozenset[str]] = frozenset(
         {"categories", "separator", "decimal", "ignore", "dates", "date_format", "time", "header", "present", "classes"}
-        | {"tags", "tag_separator", "missing_words", "n_features", "format", "n_dropped"}
+        | {"keys", "tags", "tag_separator", "missing_words", "n_features", "format", "n_dropped"}
     )
 
     @property
@@ -394,7 +395,7 @@ class DriftCard(_Strict):
 class DropCard(_Strict):
     """Something of the source that is not in the stream, and why."""
 
-    what: Literal["rows", "features", "labels"]
+    what: Literal["rows", "features", "labels", "keys"]
     reason: str
     count: Count
     names: list[str] = Field(default_factory=list, description="Names of dropped columns.")
@@ -473,12 +474,16 @@ class StreamCard(_Strict):
         default=None,
         description="Of the labels that count in learning rows, within experiences; left out where not measured.",
     )
-    data_sha256: Sha256 = Field(description="Hash of the stream's arrays, whatever file holds them.")
+    data_sha256: Sha256 = Field(description="Hash of the stream's arrays, keys aside, whatever file holds them.")
     files: list[FileCard] = Field(default_factory=list)
     rows: RowsCard | None = Field(
         default=None, description="Only on the card beside ARFF, CSV or Parquet files: where their rows belong."
     )
-    _if_set: ClassVar[frozenset[str]] = frozenset({"feature_values", "persistence", "terms"})
+    keys: list[str] = Field(
+        default=[],
+        description="Names of the columns that say whose a row is; they are no features. Left out if there are none.",
+    )
+    _if_set: ClassVar[frozenset[str]] = frozenset({"feature_values", "persistence", "terms", "keys"})
 
     def __repr__(self) -> str:
         n_rows = sum(experience.n_samples for experience in self.experiences)
@@ -525,6 +530,7 @@ def summarise(card: StreamCard, what: str) -> str:
         "Features": f"{len(card.feature_names):,}",
         "Categories": describe_sizes(card.feature_values),
         "Labels": f"{len(card.label_names):,}",
+        "Keys": ", ".join(card.keys),
         "Drifts": len(card.drifts) or "",
     }
     heads = ("Task", "Labels", "Labels per row", "Rows to learn", "Rows to evaluate")
@@ -570,6 +576,10 @@ def _repeated(card: StreamCard) -> Iterator[tuple[str, object]]:
         ("feature_names", card.feature_names),
         *((f"feature_values of {name!r}", values) for name, values in card.feature_values.items()),
         ("label_names", card.label_names),
+        (
+            "keys, feature_names and label_names",
+            [*card.keys, *({*card.feature_names, *card.label_names} & {*card.keys})],
+        ),
         ("names of tasks", [task.name for task in card.tasks]),
         *(("signatures", task.signature) for task in card.tasks),
         *(("tasks of experiences", experience.tasks) for experience in card.experiences),

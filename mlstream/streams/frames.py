@@ -156,12 +156,19 @@ def make_table(
     pandas = _pandas()
     if both := set(feature_names) & set(label_names):
         raise ValueError(f"Features and labels must have different names in a frame. Got {min(both)!r} twice.")
-    rows = None if index is None else pandas.MultiIndex.from_arrays(list(index.values()), names=list(index))
+    rows = None if index is None else _make_index(index)
     make = pandas.DataFrame.sparse.from_spmatrix if sparse.issparse(X) else pandas.DataFrame
     labels = pandas.DataFrame(np.asarray(Y), index=rows, columns=list(label_names))
     features = make(X, index=rows, columns=list(feature_names))
     frame: pd.DataFrame = pandas.concat([labels, features], axis="columns")
     return frame
+
+
+def _make_index(levels: Mapping[str, np.ndarray]) -> pd.Index:
+    (name, *others), (level, *_) = levels, levels.values()
+    made = _pandas().MultiIndex.from_arrays(list(levels.values()), names=list(levels)) if others else None
+    index: pd.Index = _pandas().Index(level, name=name) if made is None else made
+    return index
 
 
 def _pandas() -> ModuleType:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias, Unpack, overload
 
 import numpy as np
@@ -17,6 +17,7 @@ from mlstream.streams import array_likes, label_values
 from mlstream.streams.card_model import ReadingCard, StreamCard, summarise
 from mlstream.streams.categories import category_sizes, describe_sizes, require_codes, settle_values
 from mlstream.streams.frames import Frame, make_table
+from mlstream.streams.keys import Keys, join_keys, key_levels, key_names, settle_keys, take_keys
 from mlstream.streams.summaries import describe_shape, label_shares, list_facts
 
 if TYPE_CHECKING:
@@ -65,12 +66,16 @@ class Dataset:
         Times of the rows, such as seconds since 1970, by which streams in the order of time sort them.
     feature_values : mapping of str to sequence of str
         The features that are categories, by name: their declared values, in the order of their codes in X, 0, 1, ...
+    keys : structured array, mapping of str to array-like, or frame, optional
+        Whose each row is, such as a host and the start of a window: one field per column, of text, numbers or times,
+        no row like another. Kept as a structured array of ``U``, int64, float64 and datetime64[us]. Keys travel with
+        the rows through streams and files; they are never features.
 
     Raises
     ------
     ValueError
         If shapes or names disagree, Y holds anything but 0, 1 and NaN, or X holds infinity, or NaN where `reading` does
-        not keep missing values, or in a category anything but the code of a value.
+        not keep missing values, or in a category anything but the code of a value, or a key is missing or comes twice.
 
     Examples
     --------
@@ -94,6 +99,7 @@ class Dataset:
     sample_weight: npt.NDArray[np.float64] | None = None
     times: npt.NDArray[np.float64] | None = None
     feature_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    keys: Keys | None = None
 
     def __post_init__(self) -> None:
         X, Y = array_likes.as_features(self.X, f"{self.name}: X"), array_likes.as_labels(self.Y, f"{self.name}: Y")
@@ -114,6 +120,9 @@ class Dataset:
             ),
             "times": _as_numbers(self.times, len(Y), f"{self.name}: times"),
         }
+        if self.keys is not None:
+            taken = {*names["feature_names"], *names["label_names"]}
+            object.__setattr__(self, "keys", settle_keys(self.keys, len(Y), taken, self.name))
         for field_name, value in ({"X": X, "Y": Y} | by_row | names | values).items():
             object.__setattr__(self, field_name, value)
 
@@ -122,7 +131,7 @@ class Dataset:
 
     def _repr_html_(self) -> str:
         facts = list_facts(self.X, self.Y) | {"Categories": describe_sizes(self.feature_values)}
-        facts |= {"Source": self.source, "Licence": self.licence}
+        facts |= {"Keys": ", ".join(key_names(self.keys)), "Source": self.source, "Licence": self.licence}
         shares = _html.shares("Share of the rows that have the label", label_shares(self.label_names, self.Y))
         return _html.summary(f"Dataset {self.name}", facts, shares)
 
@@ -147,9 +156,9 @@ class Dataset:
         name : str
             Short name, used in titles and file names.
         **options
-            How columns are read, as for `load_dataset`: missing, categories, ignore, dates, date_format, time, present,
-            classes, tags, tag_separator, missing_words. Words are one-hot by default where a column declares its values
-            in an order.
+            How columns are read, as for `load_dataset`: missing, categories, ignore, keys, dates, date_format, time,
+            present, classes, tags, tag_separator, missing_words. Words are one-hot by default where a column declares
+            its values in an order.
 
         Returns
         -------
@@ -184,7 +193,8 @@ class Dataset:
         -------
         DataFrame
             Labels first, then features, in their own types; an unknown label is NaN. Features of a CSR matrix are
-            sparse columns. `from_frame` reads it again. `sample_weight` and `times` are not among the columns.
+            sparse columns. Keys, if there are any, are the index. `from_frame` reads it again, with keys after
+            ``reset_index()``. `sample_weight` and `times` are not among the columns.
 
         Examples
         --------
@@ -193,7 +203,8 @@ class Dataset:
         0   1   0  0.5
         1   0   1  2.0
         """
-        return make_table(self.X, self.Y, self.feature_names, self.label_names)
+        index = key_levels(self.keys, ()) or None
+        return make_table(self.X, self.Y, self.feature_names, self.label_names, index)
 
     @property
     def categorical_features(self) -> dict[int, int]:
@@ -241,6 +252,8 @@ class Experience:
         Labels that count: the signature of the task, by row where the experience mixes tasks.
     row_ids : ndarray of int64, shape (n_samples,)
         Index of each row in the table that the stream was made from.
+    keys : structured array of shape (n_samples,), optional
+        The keys of the rows in that table, if it has any.
     """
 
     X: Features
@@ -248,6 +261,7 @@ class Experience:
     task_ids: Index
     label_mask: Mask
     row_ids: Index
+    keys: Keys | None = None
 
     def __post_init__(self) -> None:
         _settle_labels(self)
@@ -276,7 +290,7 @@ class Experience:
         Returns
         -------
         DataFrame
-            Labels first, then features. The index holds the task of each row, and its row in the source.
+            Labels first, then features. The index holds the task of each row, its row in the source, and its key.
         """
         return _part_frame(self, feature_names, label_names)
 
@@ -297,6 +311,8 @@ class EvaluationSet:
         The signature of the task.
     row_ids : ndarray of int64, shape (n_samples,)
         Index of each row in the table that the stream was made from.
+    keys : structured array of shape (n_samples,), optional
+        The keys of the rows in that table, if it has any.
     """
 
     X: Features
@@ -304,6 +320,7 @@ class EvaluationSet:
     task_id: int
     label_mask: Mask
     row_ids: Index
+    keys: Keys | None = None
 
     def __post_init__(self) -> None:
         _settle_labels(self)
@@ -330,7 +347,7 @@ class EvaluationSet:
         Returns
         -------
         DataFrame
-            Labels first, then features. The index holds the task, and the row of each row in the source.
+            Labels first, then features. The index holds the task, the row of each row in the source, and its key.
         """
         return _part_frame(self, feature_names, label_names)
 
@@ -352,6 +369,25 @@ class StreamParts(NamedTuple):
     experiences: tuple[Experience, ...]
     evaluation_sets: tuple[EvaluationSet, ...]
 
+    def with_keys(self, keys: Keys | None) -> StreamParts:
+        """Give every row the key that it has in the table: ``keys[row_ids]``, or no key.
+
+        Parameters
+        ----------
+        keys : structured array or None
+            The keys of all rows of the table.
+
+        Returns
+        -------
+        StreamParts
+            The same parts with these keys.
+        """
+        return StreamParts(
+            self.tasks,
+            tuple(replace(part, keys=take_keys(keys, part.row_ids)) for part in self.experiences),
+            tuple(replace(part, keys=take_keys(keys, part.row_ids)) for part in self.evaluation_sets),
+        )
+
 
 class Stream:
     """A sequence of experiences over tasks, with one evaluation set per task and a card.
@@ -370,7 +406,7 @@ class Stream:
     Raises
     ------
     ValueError
-        If the parts disagree in width, or the evaluation sets are not one per task.
+        If the parts disagree in width or keys, or the evaluation sets are not one per task.
 
     Examples
     --------
@@ -427,7 +463,8 @@ class Stream:
         -------
         DataFrame
             Labels first, then features, as stored, whatever label masks say. The index holds the number of the
-            experience (not of evaluation sets), the name of the task, and the row in the source.
+            experience (not of evaluation sets), the name of the task, the row in the source, and the columns of its
+            key; one called like a level before has ``_`` behind its name.
 
         Examples
         --------
@@ -441,6 +478,7 @@ class Stream:
         index = {} if evaluation else {"experience": np.repeat(np.arange(len(parts)), list(map(len, parts)))}
         index |= {"task": names[np.concatenate([_task_ids(part) for part in parts])]}
         index |= {"row": np.concatenate([part.row_ids for part in parts])}
+        index |= key_levels(join_keys([part.keys for part in parts]), index)
         X: list[Any] = [part.X for part in parts]
         return make_table(
             sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X),
@@ -516,6 +554,11 @@ class Stream:
         return int(self.tasks[0].signature.shape[0])
 
     @property
+    def key_names(self) -> tuple[str, ...]:
+        """Names of the columns of keys that its rows have; none where they have no keys."""
+        return key_names(self.experiences[0].keys)
+
+    @property
     def order(self) -> Mask:
         """Tasks present in each experience: boolean (n_experiences, n_tasks), the ``order`` of the metrics."""
         present = np.zeros((len(self), self.n_tasks), dtype=bool)
@@ -534,7 +577,8 @@ def _part_frame(
 ) -> pd.DataFrame:
     features = array_likes.as_names(feature_names, part.X, "x", part.X.shape[1])
     labels = array_likes.as_names(label_names, part.Y, "y", part.Y.shape[1])
-    return make_table(part.X, part.Y, features, labels, {"task": _task_ids(part), "row": part.row_ids})
+    index = {"task": _task_ids(part), "row": part.row_ids}
+    return make_table(part.X, part.Y, features, labels, index | key_levels(part.keys, index))
 
 
 def _count_masked(part: Experience | EvaluationSet) -> dict[str, str]:
@@ -600,6 +644,15 @@ def _require_consistent(stream: StreamParts) -> None:
                 f"X, Y and row_ids of a part must have as many rows each. "
                 f"Got {part.X.shape[0]}, {part.Y.shape[0]} and {part.row_ids.shape[0]}."
             )
+        _require_keys(part, key_names(stream.experiences[0].keys))
+
+
+def _require_keys(part: Experience | EvaluationSet, names: tuple[str, ...]) -> None:
+    if key_names(part.keys) != names:
+        rule = "Every part of a stream must have the same columns of keys, or none"
+        raise ValueError(f"{rule}. Got {list(names)} and {list(key_names(part.keys))}.")
+    if part.keys is not None and part.keys.shape != part.row_ids.shape:
+        raise ValueError(f"A part must have a key for each of its {len(part)} rows. Got {part.keys.size}.")
 
 
 def _widths(part: Experience | EvaluationSet) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """Streams for tests: small ones made by hand, a strategy that draws odd ones, and what makes two the same."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy import sparse
 
 from mlstream.cards.description import describe_stream
 from mlstream.streams.card_model import GeneratorCard, ScenarioCard, StreamCard
+from mlstream.streams.keys import key_names
 from mlstream.streams.label_values import as_indicator
 from mlstream.streams.stream import (
     Dataset,
@@ -63,6 +64,8 @@ class Shape:
     unknown: float = 0.0
     """Share of the label cells that are unknown."""
     feature_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    keys: Mapping[str, npt.ArrayLike] | None = None
+    """Of all rows of the table, as many as there are in the stream."""
 
 
 def make_stream(shape: Shape = Shape()) -> Stream:
@@ -96,9 +99,23 @@ def build_stream(X: npt.NDArray[np.floating], shape: Shape) -> Stream:
     tasks = tuple(Task(f"task {number}", signature) for number, signature in enumerate(signatures))
     parts = StreamParts(tasks, tuple(experiences), tuple(evaluation_sets))
     source = Dataset(
-        table, Y, shape.feature_names, shape.label_names, name="hand: made", feature_values=shape.feature_values
+        table,
+        Y,
+        shape.feature_names,
+        shape.label_names,
+        name="hand: made",
+        feature_values=shape.feature_values,
+        keys=shape.keys,
     )
-    return Stream(parts, _describe(source, parts))
+    return Stream(parts.with_keys(source.keys), _describe(source, parts))
+
+
+def make_keyed_stream(shape: Shape = Shape()) -> Stream:
+    """Make a stream whose rows have keys of every type."""
+    number = np.arange(sum(shape.sizes) + sum(shape.evaluation_sizes))
+    hosts = np.array([f"höst, {row}" for row in number % 3])
+    starts = np.datetime64("2026-01-01T00:00:00.000001") + number * np.timedelta64(600, "s")
+    return make_stream(replace(shape, keys={"host": hosts, "start": starts, "port": number % 2, "weight": number / 3}))
 
 
 def hide_cells(Y: Indicator, share: float, seed: int) -> Indicator:
@@ -124,6 +141,10 @@ def assert_same_stream(got: Stream, expected: Stream) -> None:
         assert_same_array(one.Y, other.Y)
         assert_same_array(one.label_mask, other.label_mask)
         assert_same_array(one.row_ids, other.row_ids)
+        assert (one.keys is None) == (other.keys is None)
+        for name in key_names(one.keys) if one.keys is not None and other.keys is not None else ():
+            assert_same_array(one.keys[name], other.keys[name])
+        assert key_names(one.keys) == key_names(other.keys)
 
 
 def assert_same_array(got: npt.NDArray[np.generic], expected: npt.NDArray[np.generic]) -> None:
@@ -145,9 +166,28 @@ def assert_same_features(got: Features, expected: Features) -> None:
     np.testing.assert_array_equal(got.indptr, expected.indptr)
 
 
+# NumPy's texts end before their last zero bytes.
+_TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6).filter(lambda text: text[-1] != "\0")
+_TIMES = st.integers(-(2**55), 2**55).map(lambda us: np.datetime64(us, "us"))
+
+
+@st.composite
+def keys(draw: st.DrawFn, n_rows: int, taken: Sequence[str] = ()) -> dict[str, npt.NDArray[np.generic]]:
+    """Keys of some rows, in one to four columns of any type, the first of which tells rows apart."""
+    kinds = [(_TEXTS, np.str_), (st.integers(-(2**63), 2**63 - 1), np.int64), (_TIMES, "datetime64[us]")]
+    kinds.append((st.floats(allow_nan=False, allow_infinity=False), np.float64))
+    names = draw(st.lists(NAMES.filter(lambda name: name and name not in taken), min_size=1, max_size=4, unique=True))
+    columns = {}
+    for name in names:
+        values, dtype = draw(st.sampled_from(kinds))
+        listed = draw(st.lists(values, min_size=n_rows, max_size=n_rows, unique=not columns))
+        columns[name] = np.array(listed, dtype=dtype)
+    return columns
+
+
 @st.composite
 def streams(draw: st.DrawFn) -> Stream:
-    """Streams of all kinds: dense or sparse, float32 or float64, categories, odd names, empty parts, NaN in Y."""
+    """Streams of all kinds: dense or sparse, float32 or float64, categories, odd names, empty parts, NaN in Y, keys."""
     names = draw(st.lists(NAMES, min_size=3, max_size=8, unique=True))
     n_labels = draw(st.integers(1, len(names) - 1))
     words = st.lists(NAMES | st.sampled_from(["0", "1", "01", "NA"]), min_size=1, max_size=4, unique=True).map(tuple)
@@ -164,6 +204,7 @@ def streams(draw: st.DrawFn) -> Stream:
         unknown=draw(st.sampled_from([0.0, 0.3, 1.0])),
     )
     n_samples = sum(shape.sizes) + sum(shape.evaluation_sizes)
+    shape = replace(shape, keys=draw(st.none() | keys(n_samples, names)))
     width = 32 if shape.dtype == np.float32 else 64
     numbers = st.floats(allow_nan=False, allow_infinity=False, width=width) | st.sampled_from([0.0, -0.0, 1.0])
     X = draw(hnp.arrays(shape.dtype, (n_samples, len(shape.feature_names)), elements=numbers))

@@ -144,7 +144,7 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
         drops=[*drops, *unused],
     )
     warn_of_doubtful_tasks(card, n_tasks)
-    return Stream(parts, card)
+    return Stream(parts.with_keys(table.keys), card)
 
 
 def cluster_into_tasks(

@@ -131,7 +131,7 @@ def emerging_labels_stream(  # noqa: PLR0913 - the options of a generator are wh
         drops=drops,
     )
     warn_of_doubtful_tasks(card)
-    return Stream(parts, card)
+    return Stream(parts.with_keys(table.keys), card)
 
 
 def _lay_out(table: Dataset, rows: Index, emergence: Index, plan: VisitPlan) -> StreamParts:

@@ -78,7 +78,7 @@ def carve_environments(
     name = f"{source.name}-environments"
     description = f"Environments of {source.name} by {by}{remark}."
     card = describe_environments(table, parts, roles, call, name=name, description=description)
-    return Stream(parts, card.model_copy(update={"drops": list(drops)}))
+    return Stream(parts.with_keys(table.keys), card.model_copy(update={"drops": list(drops)}))
 
 
 def _require_both_classes(parts: StreamParts) -> None:

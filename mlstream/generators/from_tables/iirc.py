@@ -154,7 +154,7 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
         scenario=ScenarioCard(name="iirc", boundary="abrupt", task_identity="training"),
         drops=[*drops, *unused],
     )
-    return Stream(parts, card.model_copy(update={"label_parents": parents}))
+    return Stream(parts.with_keys(table.keys), card.model_copy(update={"label_parents": parents}))
 
 
 def _resolve_hierarchy(

@@ -220,7 +220,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
         drops=[*drops, *homeless, *unused],
     )
     warn_of_doubtful_tasks(card, n_tasks if by == "label-sets" else None)
-    return Stream(parts, card)
+    return Stream(parts.with_keys(table.keys), card)
 
 
 def _choose(name: str, by: By | None, task_identity: TaskIdentity | None) -> tuple[Scenario, By, TaskIdentity]:

@@ -13,6 +13,7 @@ from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import perturbed_stream
+from mlstream.streams.keys import Keys, join_keys, take_keys
 from mlstream.streams.label_values import known
 from mlstream.streams.stream import Experience, Features, Index, Indicator, Mask, Stream
 
@@ -29,6 +30,7 @@ class _LearningRows(NamedTuple):
     task_ids: Index
     row_ids: Index
     experience: Index
+    keys: Keys | None
 
 
 class _Deliveries(NamedTuple):
@@ -129,6 +131,7 @@ def _lay_end_to_end(stream: Stream) -> _LearningRows:
         np.concatenate([part.task_ids for part in parts]),
         np.concatenate([part.row_ids for part in parts]),
         np.repeat(np.arange(len(parts)), [len(part) for part in parts]),
+        join_keys([part.keys for part in parts]),
     )
 
 
@@ -171,6 +174,7 @@ def _cut(rows: _LearningRows, delays: Index, deliveries: _Deliveries) -> tuple[E
             rows.task_ids[taken[part]],
             deliveries.new[part],
             rows.row_ids[taken[part]],
+            take_keys(rows.keys, taken[part]),
         )
         for part in (slice(start, stop) for start, stop in pairwise(cuts))
     )

@@ -16,6 +16,7 @@ from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import perturbed_stream
 from mlstream.streams.card_model import GeneratorCard
+from mlstream.streams.keys import take_keys
 from mlstream.streams.stream import Experience, Features, Index, Stream
 
 Change = Callable[[Experience, np.random.Generator], Experience]
@@ -243,6 +244,7 @@ def _take(experience: Experience, rows: Index) -> Experience:
         experience.task_ids[rows],
         experience.label_mask if experience.label_mask.ndim == 1 else experience.label_mask[rows],
         experience.row_ids[rows],
+        take_keys(experience.keys, rows),
     )
 
 

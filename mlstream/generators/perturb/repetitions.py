@@ -15,6 +15,7 @@ from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import with_base
 from mlstream.streams.card_model import GeneratorCard
+from mlstream.streams.keys import join_keys, take_keys
 from mlstream.streams.stream import Index, Stream, StreamParts
 from mlstream.streams.tables._joined_features import join_rows
 
@@ -92,10 +93,10 @@ def resplit_rows(stream: Stream, *, seed: int = 0) -> Stream:
         places = np.flatnonzero(task_ids == task)
         rows[places] = rng.permutation(places)
     X, Y = join_rows([part.X for part in parts]), np.concatenate([part.Y for part in parts])
-    bounds = np.cumsum([0, *map(len, parts)]).tolist()
+    keys, bounds = join_keys([part.keys for part in parts]), np.cumsum([0, *map(len, parts)]).tolist()
     taken = [
-        replace(part, X=X[rows[start:stop]], Y=Y[rows[start:stop]], row_ids=row_ids[rows[start:stop]])
-        for part, (start, stop) in zip(parts, pairwise(bounds), strict=True)
+        replace(part, X=X[own], Y=Y[own], row_ids=row_ids[own], keys=take_keys(keys, own))
+        for part, own in zip(parts, (rows[start:stop] for start, stop in pairwise(bounds)), strict=True)
     ]
     n_learning = len(stream)
     again = StreamParts(stream.tasks, tuple(taken[:n_learning]), tuple(taken[n_learning:]))

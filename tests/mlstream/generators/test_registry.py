@@ -31,13 +31,14 @@ from mlstream.generators import (
     stand_in_stream,
     task_stream,
 )
-from mlstream.generators.registry import FROM_TABLES
+from mlstream.generators.registry import FROM_NOTHING, FROM_TABLES
 from mlstream.streams.card_model import GeneratorCard, StreamCard
 from tests.loops import check_all
 from tests.mlstream.generators.tables import make_table
 
 RNG = np.random.default_rng(0)
-TABLE = make_table(RNG.integers(0, 2, (90, 5)), RNG.random((90, 3)))
+KEYS = {"host": np.arange(90) % 7, "start": np.datetime64("2026-01-01T00:00") + np.arange(90)}
+TABLE = replace(make_table(RNG.integers(0, 2, (90, 5)), RNG.random((90, 3))), keys=KEYS)
 
 
 @cache
@@ -86,6 +87,16 @@ def test_generators_from_tables_warn_that_weights_are_not_kept(monkeypatch):
             MAKERS[name]()
 
     check_all(FROM_TABLES, check)
+
+
+def test_every_row_keeps_its_key():
+    def check(name):
+        stream = STREAMS[name]()
+        assert stream.card.keys == ["host", "start"]
+        for part in (*stream.experiences, *stream.evaluation_sets):
+            np.testing.assert_array_equal(part.keys, TABLE.keys[part.row_ids])
+
+    check_all(GENERATORS.keys() - FROM_NOTHING, check)
 
 
 def test_every_generator_is_here():

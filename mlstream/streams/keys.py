@@ -1,0 +1,197 @@
+"""Keys of rows: whose a row is. They travel beside features and labels, and nobody learns them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mlstream._support.content import show
+from mlstream.streams.frames import is_frame, iter_columns
+
+Keys: TypeAlias = npt.NDArray[np.void]
+KeysLike: TypeAlias = Any
+"""What `settle_keys` takes: a structured array, a mapping of names to columns, or a data frame."""
+
+_TIME = np.dtype("datetime64[us]")
+_MISSING_NAMES = {"NAType", "NaTType", "NoneType"}
+_SURROGATES = 0xD800, 0xDFFF
+
+
+def settle_keys(keys: KeysLike, n_rows: int, taken: Collection[str], table: str) -> Keys:
+    """Hold the keys of a table's rows as a structured array of texts, whole numbers, floats and times.
+
+    `taken` are the names of features and labels. Raises TypeError if `keys` is none of `KeysLike`; ValueError, which
+    begins with `table`, if a column has another type or length or the name of another, or if keys are missing or come
+    twice.
+    """
+    columns = dict(_iter_columns(keys, table))
+    if not columns or "" in columns:
+        got = "one without" if columns else "no column"
+        raise ValueError(f"{table}: keys must have a column at least, each with a name. Got {got}.")
+    if both := next((name for name in columns if name in taken), None):
+        way_out = "keys are neither features nor labels; rename one of the columns, or leave it out there"
+        raise ValueError(f"{table}: a column of keys must have a name of its own. Got {both!r} twice; {way_out}.")
+    settled = {name: _settle_column(values, f"{table}: keys {name!r}") for name, values in columns.items()}
+    for name, values in settled.items():
+        if len(values) != n_rows:
+            raise ValueError(f"{table}: keys must have one row per row of X, {n_rows}. Got {len(values)} in {name!r}.")
+    found = np.empty(n_rows, dtype=[(name, values.dtype) for name, values in settled.items()])
+    for name, values in settled.items():
+        found[name] = values
+    require_own_keys(found, table)
+    return found
+
+
+def require_own_keys(keys: Keys, table: str) -> None:
+    """Raise ValueError, which begins with `table`, if a key is missing, or two rows have the same."""
+    rule = f"{table}: every row must have a key of its own"
+    for name in key_names(keys):
+        missing = np.flatnonzero(_is_missing(keys[name]))
+        if len(missing):
+            raise ValueError(f"{rule}. Got no {name!r} in row {missing[0]}; fill it in, or leave the row out.")
+    codes = np.zeros(len(keys), np.int64)
+    for name in key_names(keys):
+        found, code = np.unique(keys[name], return_inverse=True)
+        codes = np.unique(codes * max(len(found), 1) + code, return_inverse=True)[1]
+    first = np.unique(codes, return_index=True)[1][codes] if len(codes) else codes
+    again = np.flatnonzero(first != np.arange(len(keys)))
+    if len(again):
+        row, other = again[0], first[again[0]]
+        shown = ", ".join(f"{name}={show(str(keys[name][row]))}" for name in key_names(keys))
+        way_out = "add a column that tells them apart, or leave one out"
+        raise ValueError(f"{rule}. Got {shown} in rows {other} and {row}; {way_out}.")
+
+
+def key_names(keys: Keys | None) -> tuple[str, ...]:
+    """Return the names of the columns of keys; none where there are no keys."""
+    return () if keys is None else tuple(keys.dtype.names or ())
+
+
+def take_keys(keys: Keys | None, rows: Any) -> Keys | None:
+    """Return the keys of some rows, if there are any."""
+    return None if keys is None else keys[rows]
+
+
+def join_keys(parts: Sequence[Keys | None]) -> Keys | None:
+    """Put keys one below the other; None if a part has none."""
+    found = [keys for keys in parts if keys is not None]
+    return np.concatenate(found) if found and len(found) == len(parts) else None
+
+
+def key_levels(keys: Keys | None, taken: Collection[str]) -> dict[str, np.ndarray]:
+    """Return the columns of keys as levels of an index, those that have the name of another level with ``_`` behind."""
+    levels: dict[str, np.ndarray] = {}
+    for name in key_names(keys):
+        own = name
+        while own in taken or own in levels:
+            own += "_"
+        levels[own] = np.asarray(None if keys is None else keys[name])
+    return levels
+
+
+def _iter_columns(keys: KeysLike, table: str) -> Iterator[tuple[str, np.ndarray]]:
+    if isinstance(keys, np.ndarray) and keys.dtype.names:
+        if keys.ndim != 1:
+            raise ValueError(f"{table}: keys must have one row per row of X. Got the shape {keys.shape}.")
+        yield from ((name, keys[name]) for name in keys.dtype.names)
+    elif isinstance(keys, Mapping):
+        yield from ((str(name), _as_column(values, f"{table}: keys {name!r}")) for name, values in keys.items())
+    elif is_frame(keys):
+        # Lists keep whole numbers beside missing ones, which arrays of floats round.
+        yield from ((one.name, _to_objects(one.to_list())) for one in iter_columns(keys))
+    else:
+        rule = f"{table}: keys must be a structured array, a mapping of names to columns, or a data frame"
+        raise TypeError(f"{rule}. Got {type(keys).__name__} instead.")
+
+
+def _as_column(values: Any, what: str) -> np.ndarray:
+    plain = values if isinstance(values, np.ndarray) else getattr(values, "to_numpy", lambda: values)()
+    if not isinstance(plain, np.ndarray):
+        plain = _to_objects(list(plain))
+    if plain.ndim != 1:
+        raise ValueError(f"{what} must be one column. Got the shape {plain.shape}.")
+    return plain
+
+
+def _to_objects(values: Sequence[object]) -> np.ndarray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _settle_column(values: np.ndarray, what: str) -> np.ndarray:
+    """Hold a column in one of the four types."""
+    if values.dtype.kind in "OT":
+        values = _settle_objects(values.astype(object), what)
+    kind = values.dtype.kind
+    if kind == "U":
+        return _settle_texts(values, what)
+    if kind == "M":
+        return values.astype(_TIME)
+    if kind in "iu":
+        if kind == "u" and values.size and int(values.max()) > np.iinfo(np.int64).max:
+            raise ValueError(f"{what} must be whole numbers below 2**63. Got a larger one; write it as text.")
+        return values.astype(np.int64)
+    if kind == "f":
+        return values.astype(np.float64)
+    raise ValueError(f"{what} must hold texts, numbers or times. Got the type {values.dtype}.")
+
+
+def _settle_objects(values: np.ndarray, what: str) -> np.ndarray:
+    """Find the type that all values of a column have; a missing one is an empty text, NaN or NaT."""
+    missing = np.array([_is_none(value) for value in values], dtype=bool)
+    given = values[~missing]
+    if all(isinstance(value, str) for value in given):
+        return np.array(["" if absent else value for value, absent in zip(values, missing, strict=True)], dtype=np.str_)
+    if all(isinstance(value, Integral) and not isinstance(value, bool) for value in given) and not missing.any():
+        return np.array([int(value) for value in values])
+    if all(isinstance(value, Real) and not isinstance(value, bool) for value in given):
+        return np.array([np.nan if absent else float(value) for value, absent in zip(values, missing, strict=True)])
+    try:
+        return np.array([_to_time(value) for value in values], dtype=_TIME)
+    except (TypeError, ValueError):
+        kinds = ", ".join(sorted({type(value).__name__ for value in given}))
+        raise ValueError(f"{what} must hold texts, numbers or times, all of one type. Got {kinds}.") from None
+
+
+def _is_none(value: object) -> bool:
+    if type(value).__name__ in _MISSING_NAMES:
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _to_time(value: Any) -> np.datetime64:
+    """Turn a datetime, with or without a zone, or a date into a time in UTC."""
+    if _is_none(value):
+        return np.datetime64("NaT")
+    if isinstance(value, str | Real):
+        raise TypeError(value)
+    zone = getattr(value, "utcoffset", lambda: None)()
+    return np.datetime64(value if zone is None else value.replace(tzinfo=None) - zone, "us")
+
+
+def _settle_texts(values: np.ndarray, what: str) -> np.ndarray:
+    """Make the type of texts as wide as the longest; the same texts have the same type."""
+    width = int(np.strings.str_len(values).max()) if values.size else 1
+    settled = np.ascontiguousarray(values.astype(f"<U{max(width, 1)}"))
+    least, most = _SURROGATES
+    codes = settled.view(np.uint32)
+    wrong = (codes >= least) & (codes <= most)
+    if wrong.any():
+        row = int(np.argmax(wrong)) // max(width, 1)
+        raise ValueError(
+            f"{what} must be text that UTF-8 can hold. Got half a character in row {row}; repair the text."
+        )
+    return settled
+
+
+def _is_missing(values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind == "U":
+        return np.asarray(values == "")
+    if values.dtype.kind == "M":
+        return np.isnat(values)
+    return np.asarray(np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool))

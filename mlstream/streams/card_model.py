@@ -558,7 +558,7 @@ def _impossible(card: StreamCard) -> Iterator[tuple[str, object]]:
 
 
 def _misfitting(card: StreamCard) -> Iterator[tuple[str, object]]:
-    """Find roles and times of emergence that are not one per task and one per label, and values of no feature."""
+    """Find roles and times of emergence that are not one per task and label, values of no feature, and keys of one."""
     roles, emergence = card.scenario.task_roles, card.scenario.emergence
     if roles is not None and len(roles) != len(card.tasks):
         yield "task_roles", f"{len(roles)} for {len(card.tasks)} tasks"
@@ -568,6 +568,8 @@ def _misfitting(card: StreamCard) -> Iterator[tuple[str, object]]:
         yield "emergence", f"experience {max(emergence or [])} of {len(card.experiences)}"
     if unknown := card.feature_values.keys() - {*card.feature_names}:
         yield "feature_values", f"unknown feature {min(unknown)!r}"
+    if shared := {*card.keys} & {*card.feature_names, *card.label_names}:
+        yield "keys", f"a feature or label, {min(shared)!r}"
 
 
 def _repeated(card: StreamCard) -> Iterator[tuple[str, object]]:
@@ -576,10 +578,7 @@ def _repeated(card: StreamCard) -> Iterator[tuple[str, object]]:
         ("feature_names", card.feature_names),
         *((f"feature_values of {name!r}", values) for name, values in card.feature_values.items()),
         ("label_names", card.label_names),
-        (
-            "keys, feature_names and label_names",
-            [*card.keys, *({*card.feature_names, *card.label_names} & {*card.keys})],
-        ),
+        ("keys", card.keys),
         ("names of tasks", [task.name for task in card.tasks]),
         *(("signatures", task.signature) for task in card.tasks),
         *(("tasks of experiences", experience.tasks) for experience in card.experiences),

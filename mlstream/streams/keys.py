@@ -183,9 +183,7 @@ def _settle_texts(values: np.ndarray, what: str) -> np.ndarray:
     wrong = (codes >= least) & (codes <= most)
     if wrong.any():
         row = int(np.argmax(wrong)) // max(width, 1)
-        raise ValueError(
-            f"{what} must be text that UTF-8 can hold. Got half a character in row {row}; repair the text."
-        )
+        raise ValueError(f"{what} must be text that UTF-8 can hold. Got half a character in row {row}; repair it.")
     return settled
 
 
@@ -194,4 +192,5 @@ def _is_missing(values: np.ndarray) -> np.ndarray:
         return np.asarray(values == "")
     if values.dtype.kind == "M":
         return np.isnat(values)
-    return np.asarray(np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool))
+    wrong: np.ndarray = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+    return wrong

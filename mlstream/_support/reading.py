@@ -16,6 +16,7 @@ class ReadingOptions(TypedDict, total=False):
     separator: str | None
     decimal: Literal[".", ","]
     ignore: list[str] | tuple[str, ...]
+    keys: list[str] | tuple[str, ...]
     dates: Dates | None
     date_format: str | None
     time: str | None

@@ -21,6 +21,7 @@ _SENTENCES: dict[str, str | dict[object, str]] = {
     "separator": "Cells of the file are separated by {}.",
     "decimal": "Numbers have {} before their decimals.",
     "ignore": "Columns that were left out: {}.",
+    "keys": "Columns that are the keys of rows: {}.",
     "dates": {
         "epoch": "Dates became seconds since 1970.",
         "parts": "Dates became features for year, month, day, weekday, hour, minute and second.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from mlstream.streams.card_model import RowsCard
+from mlstream.streams.keys import free_name
 
 
 def has_masks(rows: RowsCard) -> bool:
@@ -18,7 +19,15 @@ def role_columns(taken: Collection[str], *, has_masks: bool) -> dict[str, str]:
     A name that is taken is followed by underscores.
     """
     roles = ("experience", "task", "row", "mask") if has_masks else ("experience", "task", "row")
-    return {role: _untaken_name(role, taken) for role in roles}
+    return {role: free_name(role, taken) for role in roles}
+
+
+def key_columns(keys: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
+    """Name the columns of keys by name of the key; the name of another column is followed by underscores."""
+    taken, columns = {*cells, *keys}, dict[str, str]()
+    for name in keys:
+        columns[name] = free_name(name, {*taken, *columns.values()}) if name in cells else name
+    return columns
 
 
 def feature_columns(labels: Sequence[str], features: Sequence[str]) -> list[str]:
@@ -26,12 +35,6 @@ def feature_columns(labels: Sequence[str], features: Sequence[str]) -> list[str]
     taken = {*labels, *features}
     columns = []
     for name in features:
-        columns.append(_untaken_name(name, taken) if name in labels else name)
+        columns.append(free_name(name, taken) if name in labels else name)
         taken.add(columns[-1])
     return columns
-
-
-def _untaken_name(name: str, taken: Collection[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name

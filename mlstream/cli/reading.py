@@ -32,6 +32,8 @@ HELP = {
     "decimal": "Character before the decimals of numbers in a CSV file, or its name: point, as by default, or comma.",
     "ignore": "Columns to leave out, such as keys and free text: names split by commas, as in --labels; '' stands for "
     "columns without a name.",
+    "keys": "Columns that say whose a row is, such as host,start: names split by commas, as in --labels. They travel "
+    "with the rows and are never features.",
     "dates": "Columns of dates become seconds since 1970 (epoch), or a feature each for year, month, day, weekday, "
     "hour, minute and second (parts). By default an error.",
     "date_format": "How dates are written where that is not ISO 8601, in the codes of strptime, such as "
@@ -51,6 +53,7 @@ HELP = {
 }
 _KINDS: dict[str, object] = {
     "ignore": str,
+    "keys": str,
     "missing_words": str,
     "header": Literal["yes", "no"],
     "decimal": Literal["point", "comma"],
@@ -87,7 +90,7 @@ def parse_option(name: str, value: Any) -> Any:
     """Turn what is typed for an option into its value."""
     from mlstream.formats.csv_dialects import SEPARATORS
 
-    if name in {"ignore", "missing_words"}:
+    if name in {"ignore", "keys", "missing_words"}:
         names = parse_columns(value, f"--{name.replace('_', '-')}")
         # An empty name stands for columns without one.
         return names or [""] if name == "ignore" else names

@@ -63,6 +63,10 @@ def load_dataset(
         their numbers.
     ignore : sequence of str
         Columns that are not read, such as keys and free text. An empty name stands for all columns without a name.
+    keys : sequence of str
+        Columns of CSV, Parquet or a frame that say whose a row is, such as a host and a time: they become `keys` of the
+        table, never features. In CSV, they are whole numbers, floats or times in ISO 8601 if all are written so, else
+        text. Those of an ARFF file lie beside it, in ``x.keys.csv``, and are read with it.
     dates : {"epoch", "parts"}, optional
         What becomes of dates in ISO 8601, or of a type of dates: seconds since 1970; or features ``name.year``,
         ``name.month``, ``name.day``, ``name.weekday`` (0 is Monday), ``name.hour``, ``name.minute`` and
@@ -203,7 +207,7 @@ def iter_dataset(
     chunk_size : int
         Rows at a time.
     **options
-        As for `load_dataset`, without `classes`, `present` and `tags`; `missing` is "error", "drop" or "keep".
+        As for `load_dataset`, without `classes`, `present`, `tags` and `keys`; `missing` is "error", "drop" or "keep".
 
     Yields
     ------
@@ -245,6 +249,8 @@ def iter_dataset(
     if reading.keeps_words:
         rule = "classes, present and tags must be left out for a table that is read in chunks"
         raise ValueError(f"{rule}: what a label is depends on all rows, which load_dataset reads.")
+    if reading.keys:
+        raise ValueError("keys must be left out for a table that is read in chunks: those of all rows must differ.")
     # The file is opened when the first rows are asked for, perhaps in another working directory.
     return iterate_table(path.absolute(), Choices(rule, reading, find_card(path)), chunk_size)
 

@@ -14,6 +14,7 @@ from scipy import sparse
 from mlstream._support.content import FormatError, UnpackedFile, stem
 from mlstream.cards.terms import stated_terms
 from mlstream.formats.csv_tables import NotNumericError, find_words
+from mlstream.formats.key_files import infer_keys, read_beside
 from mlstream.formats.table_io import find_format, read_tables
 from mlstream.streams.card_model import ReadingCard, StreamCard
 from mlstream.streams.stream import Dataset
@@ -22,6 +23,9 @@ from mlstream.streams.tables.label_columns import Signs
 from mlstream.streams.tables.labels import LabelColumns, PlainRule, choose_labels, choose_texts
 from mlstream.streams.tables.table import Table, peek, regroup
 from mlstream.streams.tables.text_columns import ChooseTexts, TextColumn
+
+# Of formats whose columns have no types.
+_TEXT_FORMATS = {"csv", "tsv", "arff"}
 
 
 class Choices(NamedTuple):
@@ -77,6 +81,8 @@ def to_dataset(tables: Iterable[Table], choices: Choices) -> Dataset:
     places, parents = _choose(head, choices)
     parted = part(tables, places, reading, rule if isinstance(rule, tuple) else ())
     terms = stated_terms(card) if card else None
+    if parted.keys and find_format(head.path, reading) in _TEXT_FORMATS:
+        parted = parted._replace(keys={name: infer_keys(texts) for name, texts in parted.keys.items()})
     # A card or an .xml file beside the table may be lost: names are enough to read the table alone.
     names = tuple(head.names[place] for place in places) if reading.classes else parted.label_names
     return Dataset(
@@ -105,7 +111,8 @@ def _read(
     path: Path, file: UnpackedFile, choices: Choices, words: Mapping[str, TextColumn] | None = None
 ) -> Iterator[Table]:
     texts = _text_chooser(path, choices)
-    return read_tables(path, file, choices.reading, words=words, rule=choices.rule, choose_texts=texts)
+    tables = read_tables(path, file, choices.reading, words=words, rule=choices.rule, choose_texts=texts)
+    return read_beside(path, tables) if find_format(path, choices.reading) == "arff" else tables
 
 
 def _find_words(path: Path, choices: Choices) -> Mapping[str, TextColumn] | None:

@@ -14,7 +14,7 @@ from mlstream._support.content import FormatError, at, bare_path, first_repeated
 from mlstream._support.spreadsheets import unguard_text
 from mlstream.formats.lines import Lines
 from mlstream.streams.card_model import ReadingCard
-from mlstream.streams.tables.table import kept_columns, to_number
+from mlstream.streams.tables.table import find_columns, kept_columns, to_number
 from mlstream.streams.tables.text_columns import IGNORE, missing_words
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -44,6 +44,10 @@ class CsvDialect(NamedTuple):
     """Whether the first line holds the names of the columns."""
     decimal: str = "."
     """The character before decimals."""
+    keys: tuple[str, ...] = ()
+    """Columns that are the keys of rows."""
+    time: str | None = None
+    """The column of times, which may be a key as well."""
 
 
 class CsvHeader(NamedTuple):
@@ -62,6 +66,8 @@ class CsvHeader(NamedTuple):
     quoted_missing: bool
     decimal: str
     is_foreign: bool
+    keys: tuple[int, ...]
+    """The columns that are keys, by place."""
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -83,7 +89,8 @@ def dialect_of(path: Path, reading: ReadingCard) -> CsvDialect:
     is_tsv = "tsv" in {reading.format, bare_path(path).suffix.lower().removeprefix(".")}
     separator = reading.separator or ("\t" if is_tsv else None)
     missing = missing_words(reading), reading.missing_words is not None
-    return CsvDialect(separator, True, *missing, reading.ignore, reading.header, reading.decimal)
+    dialect = CsvDialect(separator, True, *missing, reading.ignore, reading.header, reading.decimal)
+    return dialect._replace(keys=reading.keys, time=reading.time)
 
 
 def quote(text: str, *, always: bool = False) -> str:
@@ -148,10 +155,13 @@ def _settle(separator: str, names: tuple[str, ...], dialect: CsvDialect, path: P
     inner = range(has_index, width - n_empty)
     named = [names[place] for place in inner]
     kept = [inner[place] for place in kept_columns(named, dialect.ignore, path)] if named else []
+    keys = [inner[place] for place in find_columns(named, dialect.keys, path, "keys= or --keys")]
+    # Those of times are read as numbers, too.
+    kept = [place for place in kept if place not in keys or names[place] == dialect.time]
     _require_names({place + 1: names[place] for place in kept}, dialect, where)
     empty = tuple(range(width - n_empty, width))
     form = dialect.missing, dialect.quoted_missing, dialect.decimal
-    return CsvHeader(separator, names, tuple(kept), has_index, empty, *form, dialect.is_foreign)
+    return CsvHeader(separator, names, tuple(kept), has_index, empty, *form, dialect.is_foreign, tuple(keys))
 
 
 def _require_names(names: Mapping[int, str], dialect: CsvDialect, where: str) -> None:

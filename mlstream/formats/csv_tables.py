@@ -13,12 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream._support.content import FormatError, at, show
-from mlstream._support.spreadsheets import guard_text
+from mlstream._support.spreadsheets import guard_text, unguard_text
 from mlstream.formats.arff.writer import format_dense_rows
 from mlstream.formats.csv_blocks import CsvBlock, Texts, iterate_blocks
 from mlstream.formats.csv_dialects import OWN, CsvDialect, CsvHeader, dialect_of, quote, read_header
+from mlstream.formats.key_files import format_keys
 from mlstream.formats.lines import Lines, Readable
 from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.keys import Keys, to_objects
 from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.table import Column, Table, gather, header_only, to_number
 from mlstream.streams.tables.text_columns import (
@@ -66,7 +68,7 @@ def read_csv(
     is_filled = dialect.has_names
     for block in iterate_blocks(lines, header):
         cells = reader.read(block)
-        table = replace(head, cells=cells, lines=block.lines)
+        table = replace(head, cells=cells, lines=block.lines, keys=_read_keys(block, header))
         is_empty = _find_empty(block, cells)
         n_empty += int(is_empty.sum())
         yield table.take(np.flatnonzero(~is_empty)) if is_empty.any() else table
@@ -75,6 +77,13 @@ def read_csv(
         warnings.warn(f"{path}: column {show(names[-1])} is empty in every row; {IGNORE}.", stacklevel=2)
     if n_empty:
         warnings.warn(f"{path}: rows without any value were left out: {n_empty}.", stacklevel=2)
+
+
+def _read_keys(block: CsvBlock, header: CsvHeader) -> dict[str, np.ndarray]:
+    """Read the columns of keys as texts; that of a missing one is empty."""
+    found = block.find_texts([], header.keys) if header.keys else {}
+    texts = {place: to_objects([*map(unguard_text, one.values), ""])[one.codes] for place, one in found.items()}
+    return {header.names[place]: texts[place] for place in header.keys}
 
 
 def _find_empty(block: CsvBlock, cells: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
@@ -187,8 +196,10 @@ class _BlockReader:
             raise FormatError(f"{where}: {rule}. Got {show(str(texts[codes[held[0]]]))}; {way_out}.")
 
 
-def format_csv(X: Features, Y: Indicator, names: Sequence[str]) -> Iterator[str]:
-    """Write a table as the text of a CSV file, piece by piece, labels first; numbers are read back as the same bits.
+def format_csv(X: Features, Y: Indicator, names: Sequence[str], keys: Keys | None = None) -> Iterator[str]:
+    """Write a table as the text of a CSV file, piece by piece; numbers are read back as the same bits.
+
+    Labels come first, then features, then keys.
 
     The cell of an unknown label is empty. Names that a spreadsheet would take for a formula begin with an apostrophe,
     which `read_csv` takes off again. Raises ValueError if X is not of float32 or float64, or holds NaN or infinity, or
@@ -197,5 +208,12 @@ def format_csv(X: Features, Y: Indicator, names: Sequence[str]) -> Iterator[str]
     broken = [name for name in names if _BROKEN.search(name)]
     if broken:
         raise ValueError(f"Names must be of one line, without zero bytes, to be written as CSV. Got {broken[0]!r}.")
-    yield ",".join(map(quote, map(guard_text, names))) + "\n"
-    yield from format_dense_rows(X, Y)
+    head = ",".join(map(quote, map(guard_text, names)))
+    if keys is None:
+        yield f"{head}\n"
+        yield from format_dense_rows(X, Y)
+        return
+    cells = format_keys(keys)
+    yield f"{head},{next(cells)}\n"
+    for piece in format_dense_rows(X, Y):
+        yield "".join(f"{row},{key}\n" for row, key in zip(piece.splitlines(), cells, strict=False))

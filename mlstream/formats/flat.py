@@ -12,6 +12,7 @@ import numpy as np
 from mlstream._support.mapped import pieces
 from mlstream.streams.card_model import StreamCard
 from mlstream.streams.categories import require_codes
+from mlstream.streams.keys import Keys, join_keys, key_names, take_keys
 from mlstream.streams.label_values import as_indicator
 from mlstream.streams.stream import (
     EvaluationSet,
@@ -41,6 +42,7 @@ class FlatParts:
     mask_ids: Index  # (n_rows,): index of each row's label mask among the masks of the stream
     part_mask_ids: Index  # (n_parts,): index of each part's label mask; -1 where the mask goes by row
     offsets: Index  # (n_parts + 1,): part i holds the rows from ``offsets[i]`` to ``offsets[i + 1]``
+    keys: Keys | None = None  # (n_rows,): whose each row is
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +89,11 @@ def restore(flat: FlatStream, *, check_values: bool = True) -> Stream:
     names = [task.name for task in flat.card.tasks]
     tasks = tuple(Task(name, signature) for name, signature in zip(names, flat.signatures, strict=True))
     experiences = tuple(
-        Experience(rows.X, rows.Y, rows.task_ids, _mask(rows, flat.masks), rows.row_ids) for rows in _cut(flat.learning)
+        Experience(rows.X, rows.Y, rows.task_ids, _mask(rows, flat.masks), rows.row_ids, rows.keys)
+        for rows in _cut(flat.learning)
     )
     evaluation_sets = tuple(
-        EvaluationSet(rows.X, rows.Y, task_id, _mask(rows, flat.masks), rows.row_ids)
+        EvaluationSet(rows.X, rows.Y, task_id, _mask(rows, flat.masks), rows.row_ids, rows.keys)
         for task_id, rows in enumerate(_cut(flat.evaluation))
     )
     return Stream(StreamParts(tasks, experiences, evaluation_sets), flat.card)
@@ -120,8 +123,9 @@ def require_writable(stream: Stream) -> None:
         for task, held_out in zip(stream.tasks, stream.evaluation_sets, strict=True)
     ]
     sizes = [experience.n_samples for experience in card.experiences]
-    widths = len(card.feature_names), len(card.label_names)
-    if (expected, sizes, widths) != (got, list(map(len, stream)), (stream.n_features, stream.n_labels)):
+    columns = len(card.feature_names), len(card.label_names), tuple(card.keys)
+    found = stream.n_features, stream.n_labels, stream.key_names
+    if (expected, sizes, columns) != (got, list(map(len, stream)), found):
         raise ValueError(f"The card of a stream must describe its tasks and experiences. Got that of {card.name!r}.")
 
 
@@ -155,6 +159,7 @@ def _join(
         join(of_rows),
         np.array(of_parts),
         np.cumsum([0, *sizes]),
+        join_keys([part.keys for part in parts]),
     )
 
 
@@ -172,6 +177,7 @@ def _cut(rows: FlatParts) -> list[FlatParts]:
             rows.mask_ids[start:stop],
             rows.part_mask_ids[part : part + 1],
             rows.offsets[part : part + 2],
+            take_keys(rows.keys, slice(start, stop)),
         )
         for part, (start, stop) in enumerate(pairwise(rows.offsets.tolist()))
     ]
@@ -195,6 +201,9 @@ def _require_card_fits(flat: FlatStream) -> None:
     for what, (expected, got) in found.items():
         if expected != got:
             raise ValueError(f"there must be {expected} {what}, as the card says. Got {got}.")
+    for rows in (flat.learning, flat.evaluation):
+        if key_names(rows.keys) != tuple(card.keys):
+            raise ValueError(f"keys must be {card.keys}, as the card says. Got {list(key_names(rows.keys))}.")
 
 
 def _require_rows_fit(rows: FlatParts, flat: FlatStream) -> None:
@@ -205,6 +214,7 @@ def _require_rows_fit(rows: FlatParts, flat: FlatStream) -> None:
         "row_ids": (rows.row_ids, (n_rows,)),
         "mask_ids": (rows.mask_ids, (n_rows,)),
         "offsets": (rows.offsets, (len(rows.part_mask_ids) + 1,)),
+        **({} if rows.keys is None else {"keys": (rows.keys, (n_rows,))}),
     }
     for name, (array, shape) in shapes.items():
         if array.shape != shape:

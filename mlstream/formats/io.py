@@ -7,6 +7,7 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from estimators.contract.lazy import needing
+from mlstream.formats.key_files import keys_path
 from mlstream.formats.npz import load_npz, save_npz
 from mlstream.formats.plain_stream import load_tables, save_tables
 from mlstream.formats.stream_files import card_path, evaluation_path, find_card
@@ -155,9 +156,11 @@ def _holds_stream(path: Path) -> bool:
 
 def files_of(path: Path) -> tuple[Path, ...]:
     """Name the files that `save` writes, the one asked for first; a wrong ending is a ValueError."""
-    if _require_suffix(path) == ".npz":
+    suffix = _require_suffix(path)
+    if suffix == ".npz":
         return (path,)
-    return path, evaluation_path(path), card_path(path)
+    tables = path, evaluation_path(path)
+    return *tables, card_path(path), *(map(keys_path, tables) if ".arff" in suffix else ())
 
 
 def _require_suffix(path: Path) -> str:

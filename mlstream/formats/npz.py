@@ -19,6 +19,8 @@ key                         type         what
 ``learning_mask_ids``       int64        (n_rows,): index of the row's mask
 ``learning_part_mask_ids``  int64        (n_experiences,): index of the experience's mask; -1 where it goes by row
 ``learning_offsets``        int64        (n_experiences + 1,): rows at which experiences begin
+``learning_keys_NAME``      any          (n_rows,): a column of keys, if rows have them; odd characters of its name as
+                                         in web addresses
 ``evaluation_...``          the same     the evaluation sets, in the order of the tasks
 ==========================  ===========  ============================================================================
 
@@ -29,8 +31,9 @@ can be written again.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 from scipy import sparse
@@ -41,6 +44,7 @@ from mlstream._support.mapped import plain, release
 from mlstream.formats._zip import Array, read_arrays, write_arrays
 from mlstream.formats.flat import FlatParts, FlatStream, flatten, restore
 from mlstream.streams.card_model import parse_card
+from mlstream.streams.keys import Keys, key_names, make_keys
 from mlstream.streams.stream import Features, Stream
 from mlstream.streams.tables._joined_features import Stacked, make_csr, stack_rows
 
@@ -60,6 +64,7 @@ _ROWS = {
     "part_mask_ids": ("i", 1),
     "offsets": ("i", 1),
 }
+_KEYS = "_keys_"
 # The arrays with an entry per row; others are small.
 _LONG = {"Y", "task_ids", "row_ids", "mask_ids"}
 
@@ -78,11 +83,11 @@ def load_npz(path: str | os.PathLike[str], *, mmap: bool = False, check: bool | 
     """Read a stream from NPZ: equal array by array and type by type to the one that was written.
 
     With `mmap`, X and Y stay in the file, read-only, until they are used. The file must not be written to meanwhile; to
-    replace it is harmless. Labels are read where some are unknown, since each part holds them in the type that its own
-    need. `check` looks at checksums and values, by default unless the file is mapped. A mapped file is read once for
-    that, in constant memory; without it, the time is that of a small file, whatever the size, and the file should be
-    one to be trusted. Raises FormatError if the file does not hold a stream of this version, or is not as it was
-    written.
+    replace it is harmless. Keys are read, and labels where some are unknown, since each part holds them in the type
+    that its own need. `check` looks at checksums and values, by default unless the file is mapped. A mapped file is
+    read once for that, in constant memory; without it, the time is that of a small file, whatever the size, and the
+    file should be one to be trusted. Raises FormatError if the file does not hold a stream of this version, or is not
+    as it was written.
     """
     path = Path(path)
     check = not mmap if check is None else check
@@ -107,6 +112,8 @@ def _to_arrays(flat: FlatStream) -> dict[str, Array | Stacked]:
         else:
             arrays[f"{half}_X"] = rows.X
         arrays |= {f"{half}_{key}": getattr(rows, key) for key in _ROWS}
+        if rows.keys is not None:
+            arrays |= {f"{half}{_KEYS}{quote(name)}": rows.keys[name] for name in key_names(rows.keys)}
     return arrays
 
 
@@ -117,10 +124,20 @@ def _from_arrays(arrays: Mapping[str, Array], *, check: bool) -> FlatStream:
             _to_features(arrays, half, len(card.feature_names), check=check),
             **{key: arrays[f"{half}_{key}"] for key in _LONG},
             **{key: plain(arrays[f"{half}_{key}"]) for key in _ROWS.keys() - _LONG},
+            keys=_to_keys(arrays, half, card.keys),
         )
         for half in ("learning", "evaluation")
     )
     return FlatStream(plain(arrays["signatures"]), plain(arrays["masks"]), learning, evaluation, card)
+
+
+def _to_keys(arrays: Mapping[str, Array], half: str, names: Sequence[str]) -> Keys | None:
+    n_rows, none = len(arrays[f"{half}_row_ids"]), np.empty(0)
+    columns = {name: arrays.get(f"{half}{_KEYS}{quote(name)}", none) for name in names}
+    n_found = sum(key.startswith(f"{half}{_KEYS}") for key in arrays)
+    if n_found != len(names) or any(len(values) != n_rows for values in columns.values()):
+        raise ValueError(f"there must be keys {list(names)} of {n_rows} {half} rows, as the card says. Got others.")
+    return make_keys(columns) if columns else None
 
 
 def _to_features(arrays: Mapping[str, Array], half: str, n_features: int, *, check: bool) -> Features:
@@ -145,6 +162,7 @@ def _require_indices(indices: Array, indptr: Array, half: str, n_features: int) 
 
 def _require_keys(arrays: Mapping[str, Array], path: Path) -> None:
     expected = dict(_expected_keys("learning_X" in arrays))
+    expected |= {key: ("UifM", 1) for key in arrays if key.startswith((f"learning{_KEYS}", f"evaluation{_KEYS}"))}
     missing, unknown = sorted(expected.keys() - arrays.keys()), sorted(arrays.keys() - expected.keys())
     if missing or unknown:
         strange = [*(f"no {key}" for key in missing), *(f"an unknown {show(key)}" for key in unknown)]

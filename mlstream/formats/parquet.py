@@ -18,11 +18,12 @@ from mlstream._support.content import FormatError, clip, show
 from mlstream.formats.lines import Readable
 from mlstream.formats.parquet_columns import ROLE
 from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.keys import Keys, key_names, to_objects
 from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.frame_tables import declare_numbers, read_array, read_cells
-from mlstream.streams.tables.table import Column, Table, header_only, kept_columns
+from mlstream.streams.tables.table import Column, Table, find_columns, header_only, kept_columns
 from mlstream.streams.tables.text_columns import (
     DATES,
     IGNORE,
@@ -41,8 +42,8 @@ _NUMERIC = types.is_integer, types.is_floating, types.is_boolean, types.is_decim
 _INDEX = re.compile(r"__index_level_[0-9]+__")
 
 
-def write_parquet(path: Path, X: Features, Y: Indicator, names: Sequence[str]) -> None:
-    """Write a dense table: labels as bytes, null where they are unknown, then features in their own type.
+def write_parquet(path: Path, X: Features, Y: Indicator, names: Sequence[str], keys: Keys | None = None) -> None:
+    """Write a dense table: labels as bytes, null where they are unknown, then features and keys in their own types.
 
     `names` are those of the labels, then of the features. Raises ValueError if X holds NaN or infinity.
     """
@@ -50,7 +51,8 @@ def write_parquet(path: Path, X: Features, Y: Indicator, names: Sequence[str]) -
     if not np.isfinite(table).all():
         raise ValueError(f"X must be finite to be written as Parquet. Got {table[~np.isfinite(table)][0]}.")
     columns = [*map(to_nullable, Y.T), *(pa.array(np.ascontiguousarray(column)) for column in table.T)]
-    parquet.write_table(pa.Table.from_arrays(columns, list(names)), for_arrow(path))
+    arrays = [*columns, *to_key_arrays(keys)]
+    parquet.write_table(pa.Table.from_arrays(arrays, [*names, *key_names(keys)]), for_arrow(path))
 
 
 def for_arrow(path: Path) -> Path:
@@ -79,17 +81,37 @@ def read_parquet(
     with parquet_errors(path):
         file = parquet.ParquetFile(pa.BufferReader(content))
         all_names = _require_names(file.schema_arrow, path)
+        keys = [all_names[place] for place in find_columns(all_names, reading.keys, path, "keys= or --keys")]
         names = [all_names[place] for place in kept_columns(all_names, reading.ignore, path)]
+        names = [name for name in names if name not in keys or name == reading.time]
         texts = choose_texts(names)
         found = [_find_words(file, name, path, reading, are_texts=name in texts) for name in names]
         file_names = tuple(all_names) if reading.ignore else ()
         head = header_only(path, [one.column for one in found], unit="row", file_names=file_names)
         yield head
         n_rows = 0
-        for batch in file.iter_batches(_N_ROWS, columns=names):
+        for batch in file.iter_batches(_N_ROWS, columns=list(dict.fromkeys([*names, *keys]))):
             columns = [_read_column(batch.column(one.column.name), one, path, n_rows, reading) for one in found]
-            yield replace(head, cells=np.column_stack(columns), lines=n_rows + 1 + np.arange(len(batch)))
+            own = {name: read_keys_column(batch.column(name)) for name in keys}
+            yield replace(head, cells=np.column_stack(columns), lines=n_rows + 1 + np.arange(len(batch)), keys=own)
             n_rows += len(batch)
+
+
+def to_key_arrays(keys: Keys | None) -> list[pa.Array]:
+    """Turn columns of keys into arrays."""
+    columns = [] if keys is None else [keys[name] for name in key_names(keys)]
+    kinds = [pa.string() if column.dtype.kind == "U" else None for column in columns]
+    return [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+
+
+def read_keys_column(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
+    """Read a column of keys: objects, with None for missing ones, but for numbers and times."""
+    kind = column.type
+    if types.is_timestamp(kind):
+        return np.asarray(column.cast(pa.timestamp("us"), safe=False).to_numpy(zero_copy_only=False))
+    if column.null_count or not (types.is_integer(kind) or types.is_floating(kind)):
+        return to_objects(column.to_pylist())
+    return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 def show_type(kind: pa.DataType) -> str:

@@ -10,32 +10,34 @@ column              type               contents
                                        of any experience goes by row
 one per label       uint8              1 present, 0 absent, null unknown
 one per feature     float32, float64   the value, null where it is missing
+one per key         its own            whose the row is: text, whole number, float or time in UTC
 ==================  =================  =================================================================================
 
-No two columns have one name: where a label is called ``task``, the task of a row is ``task_``, and so is a feature of
-that name. Rows of a sparse stream are lists instead of columns per label and feature: ``labels`` (numbers of the labels
-present), ``unknown_labels`` (of those unknown, where any row has one), ``indices`` (of the features stored, from 0) and
-``values``.
+No two columns have one name: where a label is called ``task``, the task of a row is ``task_``, and so is a feature or
+a key of that name. Rows of a sparse stream are lists instead of columns per label and feature: ``labels`` (numbers of
+the labels present), ``unknown_labels`` (of those unknown, where any row has one), ``indices`` (of the features stored,
+from 0) and ``values``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
 
 import numpy as np
 import pyarrow as pa
 
-from mlstream.cards.row_columns import feature_columns, has_masks, role_columns
+from mlstream.cards.row_columns import feature_columns, has_masks, key_columns, role_columns
 from mlstream.streams.card_model import RowsCard, StreamCard
 
 # Of fields whose columns are neither labels nor features; readers of plain tables leave them out.
 ROLE = b"mlstream"
 # Where the library `datasets` reads types from, names of classes among them.
 _HUB = b"huggingface"
+_LISTS = ("labels", "unknown_labels", "indices", "values")
 _HUB_NAMES = {pa.float32(): "float32", pa.float64(): "float64"}
 
 
@@ -50,6 +52,7 @@ class RowColumns:
     as_lists: bool  # rows are lists, rather than columns per label and feature
     has_unknown: bool  # a label of some row is unknown
     has_masks: bool  # the label mask of some experience goes by row
+    key_types: Mapping[str, str] = field(default_factory=dict)  # of the columns of keys, by name
 
     @classmethod
     def of(cls, card: StreamCard, layout: RowsCard, *, as_lists: bool) -> Self:
@@ -62,13 +65,23 @@ class RowColumns:
             as_lists=as_lists,
             has_unknown=bool(layout.has_unknown),
             has_masks=has_masks(layout),
+            key_types=layout.key_types,
         )
 
     @cached_property
     def names(self) -> dict[str, str]:
         """Names of the columns that are neither labels nor features, by what they are."""
-        taken = () if self.as_lists else {*self.labels, *self.feature_columns}
-        return role_columns(taken, has_masks=self.has_masks)
+        return role_columns({*self._cells, *self.key_columns.values()}, has_masks=self.has_masks)
+
+    @property
+    def _cells(self) -> Sequence[str]:
+        """Names of the columns of labels and features, or of the lists in their place."""
+        return _LISTS if self.as_lists else (*self.labels, *self.feature_columns)
+
+    @cached_property
+    def key_columns(self) -> dict[str, str]:
+        """Names of the columns of keys by name of the key: its own, but for those that another column bears."""
+        return key_columns(list(self.key_types), self._cells)
 
     @cached_property
     def feature_columns(self) -> list[str]:
@@ -88,6 +101,10 @@ class RowColumns:
         else:
             fields += [pa.field(name, pa.uint8()) for name in self.labels]
             fields += [pa.field(name, value) for name in self.feature_columns]
+        fields += [
+            pa.field(column, _arrow_type(self.key_types[name]), metadata={ROLE: "key"})
+            for name, column in self.key_columns.items()
+        ]
         described = {field.name: self._describe_for_hubs(field.type) for field in fields}
         return pa.schema(fields, {_HUB: json.dumps({"info": {"features": described}})})
 
@@ -102,6 +119,11 @@ class RowColumns:
     def n_dense_bytes(self) -> int:
         """Size of a row in memory, were it dense."""
         return len(self.labels) + len(self.features) * self.dtype.itemsize
+
+
+def _arrow_type(kind: str) -> pa.DataType:
+    """Return the type in Parquet of a type of keys."""
+    return pa.string() if kind.startswith("U") else pa.from_numpy_dtype(np.dtype(kind))
 
 
 def list_of(value: pa.DataType) -> pa.DataType:

@@ -14,9 +14,11 @@ from scipy import sparse
 
 from mlstream._support.mapped import release
 from mlstream.formats.flat import index_masks, require_writable
-from mlstream.formats.parquet import for_arrow, parquet_errors, to_nullable
+from mlstream.formats.key_files import describe_types
+from mlstream.formats.parquet import for_arrow, parquet_errors, to_key_arrays, to_nullable
 from mlstream.formats.parquet_columns import RowColumns, list_of
 from mlstream.streams.card_model import PartCard, RowsCard
+from mlstream.streams.keys import join_keys, take_keys
 from mlstream.streams.stream import EvaluationSet, Experience, Index, Indicator, Mask, Stream
 
 _GROUP_BYTES = 8 * 2**20
@@ -74,7 +76,7 @@ def _describe(stream: Stream, masks: Mask, mask_ids: Sequence[Index]) -> RowsCar
         PartCard(mask=int(ids[0]) if part.label_mask.ndim == 1 else None)
         for part, ids in zip(_all_parts(stream), mask_ids, strict=True)
     ]
-    X = stream.experiences[0].X
+    X, keys = stream.experiences[0].X, join_keys([part.keys for part in _all_parts(stream)])
     return RowsCard(
         dtype="float32" if X.dtype == np.float32 else "float64",
         sparse=sparse.issparse(X),
@@ -83,6 +85,7 @@ def _describe(stream: Stream, masks: Mask, mask_ids: Sequence[Index]) -> RowsCar
         masks=[np.flatnonzero(mask).tolist() for mask in masks],
         experiences=described[: len(stream.experiences)],
         evaluation_sets=described[len(stream.experiences) :],
+        key_types={} if keys is None else describe_types(keys),
     )
 
 
@@ -158,7 +161,7 @@ class _Piece:
 
     def __init__(self, number: int, part: Part, masks: Index, rows: slice) -> None:
         self.n_rows = rows.stop - rows.start
-        self.X, self.Y = part.X[rows], part.Y[rows]
+        self.X, self.Y, self.keys = part.X[rows], part.Y[rows], take_keys(part.keys, rows)
         self._number, self._part, self._masks, self._rows = number, part, masks, rows
 
     def find(self, role: str) -> npt.NDArray[np.int64]:
@@ -177,7 +180,9 @@ def _encode(pieces: Sequence[_Piece], columns: RowColumns) -> pa.Table:
     arrays = [_encode_role(role, np.concatenate([one.find(role) for one in pieces]), columns) for role in columns.names]
     Y = np.concatenate([piece.Y for piece in pieces])
     encode = _encode_lists if columns.as_lists else _encode_columns
-    return pa.Table.from_arrays([*arrays, *encode([piece.X for piece in pieces], Y, columns)], schema=columns.schema)
+    cells = encode([piece.X for piece in pieces], Y, columns)
+    keys = join_keys([piece.keys for piece in pieces])
+    return pa.Table.from_arrays([*arrays, *cells, *to_key_arrays(keys)], schema=columns.schema)
 
 
 def _encode_role(role: str, numbers: npt.NDArray[np.int64], columns: RowColumns) -> pa.Array:

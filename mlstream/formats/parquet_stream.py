@@ -20,7 +20,8 @@ from pyarrow import compute, parquet, types
 from mlstream._support.content import FormatError, require_room
 from mlstream._support.files import atomic_paths
 from mlstream.formats.flat import BY_ROW, FlatParts, FlatStream, restore, to_masks
-from mlstream.formats.parquet import for_arrow, parquet_errors, show_type
+from mlstream.formats.key_files import parse_keys
+from mlstream.formats.parquet import for_arrow, parquet_errors, read_keys_column, show_type
 from mlstream.formats.parquet_columns import RowColumns
 from mlstream.formats.parquet_rows import StreamRows, count_values
 from mlstream.formats.stream_files import (
@@ -32,6 +33,7 @@ from mlstream.formats.stream_files import (
     require_listed,
 )
 from mlstream.streams.card_model import PartCard, StreamCard
+from mlstream.streams.keys import Keys
 from mlstream.streams.label_values import as_indicator
 from mlstream.streams.stream import Features, Index, Indicator, Stream
 from mlstream.streams.tables._joined_features import make_csr
@@ -157,6 +159,14 @@ class _Columns:
     def _integers(column: pa.ChunkedArray) -> Index:
         return np.asarray(column.to_numpy(), dtype=np.int64)
 
+    def keys(self) -> Keys | None:
+        """Return the keys of the rows, of the types on the card, if they have any."""
+        columns = {name: self._table.column(column) for name, column in self.form.key_columns.items()}
+        if lacking := next((name for name, column in columns.items() if column.null_count), None):
+            raise ValueError(f"{self.name} rows must have a key in every row. Got null in {lacking!r}.")
+        read = {name: read_keys_column(column) for name, column in columns.items()}
+        return parse_keys(read, self.form.key_types) if read else None
+
     def features(self) -> Features:
         if not self.form.as_lists:
             return self._stack(self.form.feature_columns, self.form.dtype)
@@ -213,6 +223,7 @@ def _to_parts(columns: _Columns, parts: Sequence[PartCard], sizes: Sequence[int]
         _join_masks(columns, parts, offsets),
         np.array([part.mask if isinstance(part.mask, int) else BY_ROW for part in parts]),
         offsets,
+        columns.keys(),
     )
 
 

@@ -3,6 +3,7 @@
 ``x.arff`` (or ``x.arff.gz``) holds the rows to learn from in stream order, ``x.evaluation.arff`` the held-out rows,
 task after task, and ``x.card.json`` the card with whatever plain rows cannot hold. Dense rows can also be
 ``x.train.csv`` and ``x.test.csv`` (or ``.csv.gz``): libraries that find splits by name take them for what they are.
+Keys of rows are the last columns of CSV; ARFF stays plain, and ``x.keys.csv`` and ``x.evaluation.keys.csv`` hold them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +22,7 @@ from mlstream._support.files import atomic_paths
 from mlstream.formats.csv_dialects import OWN
 from mlstream.formats.flat import BY_ROW, FlatParts, FlatStream, flatten, restore, to_masks
 from mlstream.formats.integer_ranges import format_ranges, format_repeats, parse_ranges, parse_repeats
+from mlstream.formats.key_files import describe_types, keys_path, parse_keys, read_beside, write_keys
 from mlstream.formats.stream_files import (
     card_path,
     describe_file,
@@ -30,6 +33,7 @@ from mlstream.formats.stream_files import (
 )
 from mlstream.formats.table_io import find_format, read_tables, write_table
 from mlstream.streams.card_model import PartCard, RowsCard, StreamCard
+from mlstream.streams.keys import Keys
 from mlstream.streams.label_values import as_indicator
 from mlstream.streams.stream import Features, Index, Stream
 from mlstream.streams.tables.columns import BY_DEFAULT, require_complete
@@ -38,17 +42,23 @@ from mlstream.streams.tables.text_columns import code_values
 
 
 def save_tables(stream: Stream, path: str | os.PathLike[str]) -> None:
-    """Write a stream as two tables and a card, all of them or none, the card last.
+    """Write a stream as two tables and a card, with two files of keys beside ARFF, all of them or none, the card last.
 
     `path` is for the rows to learn from, packed if it ends in .gz; the others go beside it, and files that exist are
     replaced. Raises ValueError if X is not finite, not of float32 or float64, or dense in some parts and sparse in
     others, or the format cannot hold it.
     """
     path, flat = Path(path), flatten(stream)
-    with atomic_paths(path, evaluation_path(path), card_path(path)) as (learning, evaluation, card):
+    tables = path, evaluation_path(path)
+    # Readers of ARFF know features and labels only.
+    beside = tuple(map(keys_path, tables)) if flat.card.keys and _is_arff(path) else ()
+    with atomic_paths(*tables, *beside, card_path(path)) as (learning, evaluation, *keys, card):
         _write(flat, flat.learning, flat.card.name, learning, path.name)
         _write(flat, flat.evaluation, f"{flat.card.name} evaluation", evaluation, path.name)
-        files = [describe_file(learning, path.name), describe_file(evaluation, evaluation_path(path).name)]
+        for file, rows in zip(keys, (flat.learning, flat.evaluation), strict=False):
+            write_keys(file, cast(Keys, rows.keys))
+        written = zip((learning, evaluation, *keys), (*tables, *beside), strict=True)
+        files = [describe_file(file, final.name) for file, final in written]
         whole = flat.card.model_copy(update={"files": files, "rows": _describe_rows(flat)})
         card.write_text(whole.model_dump_json(indent=1), encoding="utf-8")
 
@@ -70,17 +80,24 @@ def load_tables(path: str | os.PathLike[str]) -> Stream:
 
 
 def _write(flat: FlatStream, rows: FlatParts, title: str, path: Path, name: str) -> None:
-    card = flat.card
-    write_table(path, name, (rows.X, rows.Y), (card.feature_names, card.label_names), title, card.feature_values)
+    card, keys = flat.card, None if _is_arff(Path(name)) else rows.keys
+    write_table(path, name, (rows.X, rows.Y), (card.feature_names, card.label_names), title, card.feature_values, keys)
+
+
+def _is_arff(path: Path) -> bool:
+    return find_format(path, BY_DEFAULT) == "arff"
 
 
 def _read(path: Path, card: StreamCard) -> Table:
     require_listed(path, card)
+    if card.keys and _is_arff(path):
+        require_listed(keys_path(path), card)
     # CSV holds codes, and ARFF their words.
-    is_arff = find_format(path, BY_DEFAULT) == "arff"
+    is_arff = _is_arff(path)
     words = {name: code_values(Column(name, values)) for name, values in card.feature_values.items() if is_arff}
     with UnpackedFile(path) as file:
-        table = gather(read_tables(path, file, dialect=OWN, words=words))
+        tables = read_tables(path, file, dialect=OWN._replace(keys=tuple(card.keys)), words=words)
+        table = gather(read_beside(path, tables) if is_arff and card.keys else tables)
     if table.names != (*card.label_names, *card.feature_names):
         raise FormatError(f"{path} must have the columns that its card lists: labels, then features. Got others.")
     require_complete(table, range(len(card.label_names), len(table.columns)))
@@ -96,6 +113,7 @@ def _describe_rows(flat: FlatStream) -> RowsCard:
         masks=[np.flatnonzero(mask).tolist() for mask in flat.masks],
         experiences=_describe_parts(flat.learning),
         evaluation_sets=_describe_parts(flat.evaluation),
+        key_types={} if flat.learning.keys is None else describe_types(flat.learning.keys),
     )
 
 
@@ -142,7 +160,13 @@ def _to_parts(
         _join(masks),
         np.array([part.mask if isinstance(part.mask, int) else BY_ROW for part in parts]),
         np.cumsum([0, *sizes]),
+        parse_keys(_key_columns(table, layout), layout.key_types) if layout.key_types else None,
     )
+
+
+def _key_columns(table: Table, layout: RowsCard) -> dict[str, np.ndarray]:
+    # A table without rows has none of keys either.
+    return dict(table.keys) or {name: np.empty(0, dtype=object) for name in layout.key_types}
 
 
 def _join(parts: Iterable[Index]) -> Index:

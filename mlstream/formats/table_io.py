@@ -21,6 +21,7 @@ from mlstream.formats.keel import read_keel
 from mlstream.formats.libsvm import read_libsvm
 from mlstream.formats.lines import Readable
 from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.keys import Keys
 from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.labels import PlainRule
@@ -46,6 +47,7 @@ _ONLY_FOR = {
     "separator": ("csv", "tsv"),
     "decimal": ("csv", "tsv"),
     "header": ("csv", "tsv"),
+    "keys": ("csv", "tsv", "parquet"),
     "n_features": ("libsvm",),
 }
 
@@ -112,12 +114,13 @@ def write_table(
     names: Sequence[Sequence[str]],
     title: str,
     values: Mapping[str, Sequence[str]] = NO_VALUES,
+    keys: Keys | None = None,
 ) -> None:
-    """Write a plain table to a path, in the format of another name's ending: labels first, then features.
+    """Write a plain table to a path, in the format of another name's ending: labels first, then features, then keys.
 
     `name` is what the file will be called; it is packed if that ends in .gz. `rows` are X and Y; `names` those of the
-    features, then of the labels; `values` are the words of codes, which ARFF holds in their place. Raises ValueError if
-    the format cannot hold the table.
+    features, then of the labels; `values` are the words of codes, which ARFF holds in their place. ARFF does not hold
+    keys, which `write_keys` writes beside it. Raises ValueError if the format cannot hold the table.
     """
     (X, Y), (feature_names, label_names), suffix = rows, names, bare_path(Path(name)).suffix.lower()
     require_different(feature_names, label_names)
@@ -126,10 +129,10 @@ def write_table(
     if suffix == ".parquet":
         from mlstream.formats.parquet import write_parquet
 
-        write_parquet(path, X, Y, (*label_names, *feature_names))
+        write_parquet(path, X, Y, (*label_names, *feature_names), keys)
         return
     if suffix == ".csv":
-        pieces = format_csv(X, Y, (*label_names, *feature_names))
+        pieces = format_csv(X, Y, (*label_names, *feature_names), keys)
     else:
         pieces = format_arff(X, Y, feature_names, label_names, title=title, values=values)
     with path.open("wb") as file, _pack(file, packed=name.lower().endswith(".gz")) as sink:

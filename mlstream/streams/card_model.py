@@ -38,6 +38,7 @@ _IDENTITY = {"always": "always", "training": "in training", "never": "never"}
 _MAX_BYTES = 64 * 2**20
 TaskRole = Literal["train", "validation", "test", "unseen", "pre-training", "downstream"]
 SharedRows = Literal["mask", "drop"]
+KeyType = Annotated[str, Field(pattern=r"^(U[1-9][0-9]{0,8}|int64|float64|datetime64\[us\])$")]
 DriftTarget = Literal["P(X)", "P(Y|X)", "dependence"]
 
 
@@ -438,7 +439,10 @@ class RowsCard(_Strict):
     masks: list[list[Count]] = Field(description="The distinct label masks, as indices of the labels that count.")
     experiences: list[PartCard]
     evaluation_sets: list[PartCard]
-    _if_set: ClassVar[frozenset[str]] = frozenset({"has_unknown"})
+    key_types: dict[str, KeyType] = Field(
+        default={}, description="Types of the columns of keys: U12 is text of at most 12 characters."
+    )
+    _if_set: ClassVar[frozenset[str]] = frozenset({"has_unknown", "key_types"})
 
 
 class StreamCard(_Strict):

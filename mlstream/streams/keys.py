@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -18,6 +19,8 @@ KeysLike: TypeAlias = Any
 
 _TIME = np.dtype("datetime64[us]")
 _MISSING_NAMES = {"NAType", "NaTType", "NoneType"}
+# Of names that files do not hold: breaks of lines, zero bytes, halves of characters.
+_BROKEN = re.compile("[\n\r\0\ud800-\udfff]")
 _SURROGATES = 0xD800, 0xDFFF
 
 
@@ -29,9 +32,9 @@ def settle_keys(keys: KeysLike, n_rows: int, taken: Collection[str], table: str)
     twice.
     """
     columns = dict(_iter_columns(keys, table))
-    if not columns or "" in columns:
-        got = "one without" if columns else "no column"
-        raise ValueError(f"{table}: keys must have a column at least, each with a name. Got {got}.")
+    wrong = next((repr(name) for name in columns if not name or _BROKEN.search(name)), "no column")
+    if not columns or wrong != "no column":
+        raise ValueError(f"{table}: keys must have a column at least, each with a name of one line. Got {wrong}.")
     if both := next((name for name in columns if name in taken), None):
         way_out = "keys are neither features nor labels; rename one of the columns, or leave it out there"
         raise ValueError(f"{table}: a column of keys must have a name of its own. Got {both!r} twice; {way_out}.")
@@ -39,11 +42,18 @@ def settle_keys(keys: KeysLike, n_rows: int, taken: Collection[str], table: str)
     for name, values in settled.items():
         if len(values) != n_rows:
             raise ValueError(f"{table}: keys must have one row per row of X, {n_rows}. Got {len(values)} in {name!r}.")
-    found = np.empty(n_rows, dtype=[(name, values.dtype) for name, values in settled.items()])
-    for name, values in settled.items():
-        found[name] = values
+    found = make_keys(settled)
     require_own_keys(found, table)
     return found
+
+
+def make_keys(columns: Mapping[str, np.ndarray]) -> Keys:
+    """Make a structured array of columns of as many rows, one at least."""
+    n_rows = len(next(iter(columns.values())))
+    keys = np.empty(n_rows, dtype=[(name, values.dtype) for name, values in columns.items()])
+    for name, values in columns.items():
+        keys[name] = values
+    return keys
 
 
 def require_own_keys(keys: Keys, table: str) -> None:
@@ -82,14 +92,18 @@ def join_keys(parts: Sequence[Keys | None]) -> Keys | None:
     return np.concatenate(found) if found and len(found) == len(parts) else None
 
 
+def free_name(name: str, taken: Collection[str]) -> str:
+    """Return a name that is not taken, with as few underscores behind it as it takes."""
+    while name in taken:
+        name += "_"
+    return name
+
+
 def key_levels(keys: Keys | None, taken: Collection[str]) -> dict[str, np.ndarray]:
     """Return the columns of keys as levels of an index, those that have the name of another level with ``_`` behind."""
     levels: dict[str, np.ndarray] = {}
     for name in key_names(keys):
-        own = name
-        while own in taken or own in levels:
-            own += "_"
-        levels[own] = np.asarray(None if keys is None else keys[name])
+        levels[free_name(name, {*taken, *levels})] = np.asarray(None if keys is None else keys[name])
     return levels
 
 
@@ -102,7 +116,7 @@ def _iter_columns(keys: KeysLike, table: str) -> Iterator[tuple[str, np.ndarray]
         yield from ((str(name), _as_column(values, f"{table}: keys {name!r}")) for name, values in keys.items())
     elif is_frame(keys):
         # Lists keep whole numbers beside missing ones, which arrays of floats round.
-        yield from ((one.name, _to_objects(one.to_list())) for one in iter_columns(keys))
+        yield from ((one.name, to_objects(one.to_list())) for one in iter_columns(keys))
     else:
         rule = f"{table}: keys must be a structured array, a mapping of names to columns, or a data frame"
         raise TypeError(f"{rule}. Got {type(keys).__name__} instead.")
@@ -111,13 +125,14 @@ def _iter_columns(keys: KeysLike, table: str) -> Iterator[tuple[str, np.ndarray]
 def _as_column(values: Any, what: str) -> np.ndarray:
     plain = values if isinstance(values, np.ndarray) else getattr(values, "to_numpy", lambda: values)()
     if not isinstance(plain, np.ndarray):
-        plain = _to_objects(list(plain))
+        plain = to_objects(list(plain))
     if plain.ndim != 1:
         raise ValueError(f"{what} must be one column. Got the shape {plain.shape}.")
     return plain
 
 
-def _to_objects(values: Sequence[object]) -> np.ndarray:
+def to_objects(values: Sequence[object]) -> np.ndarray:
+    """Make an array of objects, lists among them."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
@@ -152,7 +167,7 @@ def _settle_objects(values: np.ndarray, what: str) -> np.ndarray:
     if all(isinstance(value, Real) and not isinstance(value, bool) for value in given):
         return np.array([np.nan if absent else float(value) for value, absent in zip(values, missing, strict=True)])
     try:
-        return np.array([_to_time(value) for value in values], dtype=_TIME)
+        return np.array([to_time(value) for value in values], dtype=_TIME)
     except (TypeError, ValueError):
         kinds = ", ".join(sorted({type(value).__name__ for value in given}))
         raise ValueError(f"{what} must hold texts, numbers or times, all of one type. Got {kinds}.") from None
@@ -164,7 +179,7 @@ def _is_none(value: object) -> bool:
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
-def _to_time(value: Any) -> np.datetime64:
+def to_time(value: Any) -> np.datetime64:
     """Turn a datetime, with or without a zone, or a date into a time in UTC."""
     if _is_none(value):
         return np.datetime64("NaT")
@@ -176,21 +191,21 @@ def _to_time(value: Any) -> np.datetime64:
 
 def _settle_texts(values: np.ndarray, what: str) -> np.ndarray:
     """Make the type of texts as wide as the longest; the same texts have the same type."""
-    width = int(np.strings.str_len(values).max()) if values.size else 1
-    settled = np.ascontiguousarray(values.astype(f"<U{max(width, 1)}"))
+    lengths = np.strings.str_len(values)
+    width = max(int(lengths.max(initial=0)), 1)
+    settled = np.ascontiguousarray(values.astype(f"<U{width}"))
+    codes = settled.view(np.uint32).reshape(len(settled), width)
     least, most = _SURROGATES
-    codes = settled.view(np.uint32)
-    wrong = (codes >= least) & (codes <= most)
+    wrong = ((codes >= least) & (codes <= most)).any(axis=1) | (np.count_nonzero(codes, axis=1) < lengths)
     if wrong.any():
-        row = int(np.argmax(wrong)) // max(width, 1)
-        raise ValueError(f"{what} must be text that UTF-8 can hold. Got half a character in row {row}; repair it.")
+        rule = "must be text that UTF-8 can hold, without zero bytes"
+        raise ValueError(f"{what} {rule}. Got another in row {np.argmax(wrong)}; repair it.")
     return settled
 
 
 def _is_missing(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "U":
-        return np.asarray(values == "")
-    if values.dtype.kind == "M":
-        return np.isnat(values)
-    wrong: np.ndarray = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
-    return wrong
+        return np.asarray(np.strings.strip(values) == "")
+    if values.dtype.kind in "Mf":
+        return np.asarray(np.isnat(values) if values.dtype.kind == "M" else np.isnan(values))
+    return np.zeros(len(values), dtype=bool)

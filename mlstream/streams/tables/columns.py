@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from pathlib import Path
 from typing import NamedTuple, Unpack
@@ -31,7 +31,7 @@ from mlstream.streams.tables._growing_arrays import Cells, Growing, GrowingTable
 from mlstream.streams.tables._joined_features import join_columns
 from mlstream.streams.tables.label_columns import gather_labels
 from mlstream.streams.tables.missing_values import fill_missing, mark_missing
-from mlstream.streams.tables.table import Column, Table, find_columns, peek, take_columns, to_number
+from mlstream.streams.tables.table import Column, Table, find_columns, join_key_columns, peek, take_columns, to_number
 from mlstream.streams.tables.text_columns import CATEGORIES, IGNORE, MISSING, NUMBER_RULE
 
 # Below this share of stored cells, a table in sparse notation becomes a CSR matrix: less than half of the memory.
@@ -60,6 +60,7 @@ class Parted(NamedTuple):
     reading: ReadingCard | None
     """How the table was read, with the number of rows left out; None where all options had their defaults."""
     feature_values: dict[str, tuple[str, ...]]
+    keys: dict[str, np.ndarray] | None = None
 
 
 def make_reading(**options: Unpack[ReadingOptions]) -> ReadingCard:
@@ -69,8 +70,9 @@ def make_reading(**options: Unpack[ReadingOptions]) -> ReadingCard:
         raise TypeError(
             f"Options of a table must be {', '.join(known)}. Got {unknown!r}{did_you_mean(unknown, list(known))}"
         )
-    if isinstance(options.get("ignore"), str):
-        raise TypeError(f"ignore must be a list of names. Got {options['ignore']!r} instead.")
+    for name in ("ignore", "keys"):
+        if isinstance(options.get(name), str):
+            raise TypeError(f"{name} must be a list of names. Got {options.get(name)!r} instead.")
     _require_sense(options)
     try:
         return ReadingCard.model_validate(options)
@@ -83,6 +85,8 @@ def _require_sense(options: ReadingOptions) -> None:
     if options.get("time") in options.get("ignore", ()):
         way_out = "dates there are no feature unless dates= or --dates is given"
         raise ValueError(f"ignore must not name the column of times. Got {options['time']!r}; {way_out}.")
+    if both := {*options.get("keys", ())} & {*options.get("ignore", ())}:
+        raise ValueError(f"keys must not name columns that ignore leaves out. Got {min(both)!r} in both.")
     labels_are = [name for name in ("present", "classes", "tags") if options.get(name)]
     if len(labels_are) > 1:
         raise ValueError(f"{' and '.join(labels_are)} must not be given together. Got both; each says what labels are.")
@@ -114,6 +118,7 @@ def part(
     time = _find_time(first, reading)
     # Dates that only order rows are no feature.
     others = [place for place in time if first.columns[place].is_date and reading.dates is None]
+    others = [*others, *(place for place in time if first.names[place] in reading.keys and place not in others)]
     features = np.setdiff1d(np.arange(len(first.columns)), [*labels, *others]).tolist()
     columns = [first.columns[index] for index in features]
     _require_declared(first, columns, reading)
@@ -138,9 +143,9 @@ def part(
     if reading.missing == "drop":
         reading = reading.model_copy(update={"n_dropped": n_rows - extras.n_rows})
     indicator, label_names = Y.take()
-    weights, times = extras.take()
+    weights, times, keys = extras.take()
     used = None if reading == BY_DEFAULT else reading
-    return Parted(filled, indicator, feature_names, label_names, weights, times, used, values)
+    return Parted(filled, indicator, feature_names, label_names, weights, times, used, values, keys)
 
 
 def _find_time(table: Table, reading: ReadingCard) -> list[int]:
@@ -162,23 +167,28 @@ def _require_rows(path: Path, n_rows: int, n_taken: int) -> None:
 
 
 class _Extras:
-    """Weights and times of rows, if any has one."""
+    """Weights, times and keys of rows, if any has one."""
 
     def __init__(self, time: Sequence[int]) -> None:
         self.n_rows, self._time, self._are_weighted = 0, time, False
         self._weights, self._times = Growing(np.float64), Growing(np.float64)
+        self._keys: list[Mapping[str, np.ndarray]] = []
 
     def extend(self, table: Table) -> None:
         """Append rows; raise FormatError, with the line, if one has no time."""
         require_complete(table, self._time, "; missing= or --missing drop leaves its row out")
         self.n_rows += len(table.lines)
+        self._keys.append(table.keys)
         self._times.extend(_to_dense(take_columns(table.cells, self._time)).ravel())
         self._are_weighted |= table.weights is not None
         self._weights.extend(np.ones(len(table.lines)) if table.weights is None else table.weights)
 
-    def take(self) -> tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.float64] | None]:
-        """Return the weights and the times of all rows."""
-        return self._weights.take() if self._are_weighted else None, self._times.take() if self._time else None
+    def take(
+        self,
+    ) -> tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.float64] | None, dict[str, np.ndarray] | None]:
+        """Return the weights, the times and the keys of all rows."""
+        times = self._times.take() if self._time else None
+        return self._weights.take() if self._are_weighted else None, times, join_key_columns(self._keys) or None
 
 
 def _warn_of_keys(

@@ -29,9 +29,10 @@ from mlstream.streams.frames import (
     take_columns,
 )
 from mlstream.streams.frames import Column as FrameColumn
+from mlstream.streams.keys import to_objects
 from mlstream.streams.tables.columns import BY_DEFAULT, Parted, make_reading, part
 from mlstream.streams.tables.labels import LabelRule, choose_labels, normalise_rule
-from mlstream.streams.tables.table import Column, Table, header_only, kept_columns, mark_missing, nominal
+from mlstream.streams.tables.table import Column, Table, find_columns, header_only, kept_columns, mark_missing, nominal
 from mlstream.streams.tables.text_columns import (
     DATES,
     EXACT,
@@ -53,20 +54,33 @@ def read_frame(frame: Frame, labels: LabelRule, name: str, options: ReadingOptio
     reading = _require_in_memory(options)
     _require_frame(frame, labels, reading)
     rule = normalise_rule(labels)
-    frame = take_columns(frame, kept_columns(column_names(frame), reading.ignore, Path(name)))
+    keys = _read_keys(frame, name, reading)
+    kept = kept_columns(column_names(frame), reading.ignore, Path(name))
+    all_names = column_names(frame)
+    kept = [place for place in kept if all_names[place] not in keys or all_names[place] == reading.time]
+    frame = take_columns(frame, kept)
     names = column_names(frame)
     head = header_only(Path(name), list(map(Column, names)))
     places, parents = choose_labels(head, rule, tags=reading.tags)
     if not len(frame):
         raise FormatError(f"{name} must hold at least one row. Got 0.")
-    features = take_columns(frame, np.setdiff1d(np.arange(len(names)), places).tolist())
+    keyed = [place for place, column in enumerate(names) if column in keys]
+    features = take_columns(frame, np.setdiff1d(np.arange(len(names)), [*places, *keyed]).tolist())
     is_csr = is_sparse(features)
     texts = [names[place] for place in places] if reading.keeps_words else ()
     table = _tabulate_sparse(frame, name, reading) if is_csr else _tabulate_frame(frame, name, reading, texts)
+    table = replace(table, keys=keys)
     parted = part(table, places, reading, rule if reading.tags and isinstance(rule, tuple) else ())
     kind = np.float32 if is_of_float32(features) else np.float64
     X: Features = sparse.csr_array(parted.X) if is_csr else parted.X
     return parted._replace(X=X.astype(kind, copy=False)), parents
+
+
+def _read_keys(frame: Frame, title: str, reading: ReadingCard) -> dict[str, np.ndarray]:
+    """Read the columns of keys; lists keep whole numbers beside missing ones, which arrays of floats round."""
+    places = find_columns(column_names(frame), reading.keys, Path(title), "keys=")
+    columns = iter_columns(take_columns(frame, places)) if places else ()
+    return {str(column.name): to_objects(column.to_list()) for column in columns}
 
 
 def _require_frame(frame: object, labels: LabelRule, reading: ReadingCard) -> None:
@@ -135,7 +149,7 @@ def read_array(
 ) -> tuple[Column, npt.NDArray[np.float64]]:
     """Read a column, as `tabulate` does; `n_before` rows lie before it."""
     if name == reading.tags:
-        values = _to_objects([join_tags(value, reading.tag_separator) for value in values])
+        values = to_objects([join_tags(value, reading.tag_separator) for value in values])
     if values.dtype.kind in "mM":
         return _read_times(name, values, path, reading)
     if values.dtype.kind in "biuf":
@@ -242,14 +256,7 @@ def _to_array(column: FrameColumn) -> np.ndarray:
     # pyarrow takes the last category for one that is missing.
     is_object = column.dtype.is_integer() and bool(column.null_count() or str(column.dtype).endswith("128"))
     is_object = is_object or _is_categorical(column) or column.dtype.is_nested()
-    return _to_objects(column.to_list()) if is_object else column.to_numpy()
-
-
-def _to_objects(values: Sequence[object]) -> np.ndarray:
-    """Make an array of objects, lists among them."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+    return to_objects(column.to_list()) if is_object else column.to_numpy()
 
 
 def _tabulate_sparse(frame: Any, title: str, reading: ReadingCard) -> Table:

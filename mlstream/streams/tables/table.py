@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -68,6 +68,7 @@ class Table:
     unit: str = "line"  # what `lines` counts, for errors
     weights: npt.NDArray[np.float64] | None = None  # of the rows, in the dialect of WEKA; None where all are 1
     file_names: tuple[str, ...] = ()  # all columns, if some were left out
+    keys: Mapping[str, np.ndarray] = field(default_factory=dict)  # columns that say whose a row is
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -81,12 +82,15 @@ class Table:
     def rows(self, start: int, stop: int) -> Table:
         """Cut out rows."""
         weights = None if self.weights is None else self.weights[start:stop]
-        return replace(self, cells=cut_rows(self.cells, start, stop), lines=self.lines[start:stop], weights=weights)
+        keys = {name: values[start:stop] for name, values in self.keys.items()}
+        cells, lines = cut_rows(self.cells, start, stop), self.lines[start:stop]
+        return replace(self, cells=cells, lines=lines, weights=weights, keys=keys)
 
     def take(self, rows: npt.NDArray[np.integer]) -> Table:
         """Pick rows."""
         weights = None if self.weights is None else self.weights[rows]
-        return replace(self, cells=self.cells[rows], lines=self.lines[rows], weights=weights)
+        keys = {name: values[rows] for name, values in self.keys.items()}
+        return replace(self, cells=self.cells[rows], lines=self.lines[rows], weights=weights, keys=keys)
 
     def take_columns(self, places: Sequence[int]) -> Table:
         """Pick columns."""
@@ -208,13 +212,21 @@ def gather(tables: Iterable[Table]) -> Table:
     """Put tables of the same columns one below the other; the cells are CSR if most rows were."""
     first, tables = peek(tables)
     cells, lines, weights = GrowingTable(len(first.columns)), Growing(np.int64), Growing(np.float64)
-    is_weighted = False
+    is_weighted, keys = False, list[Mapping[str, np.ndarray]]()
     for table in tables:
+        keys.append(table.keys)
         cells.extend(table.cells)
         lines.extend(table.lines)
         weights.extend(np.ones(len(table.lines)) if table.weights is None else table.weights)
         is_weighted |= table.weights is not None
-    return replace(first, cells=cells.take(), lines=lines.take(), weights=weights.take() if is_weighted else None)
+    taken = weights.take() if is_weighted else None
+    return replace(first, cells=cells.take(), lines=lines.take(), weights=taken, keys=join_key_columns(keys))
+
+
+def join_key_columns(parts: Iterable[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Put columns of keys one below the other; parts without any have no rows."""
+    found = list(filter(None, parts))
+    return {name: np.concatenate([one[name] for one in found]) for name in (found[0] if found else ())}
 
 
 def regroup(tables: Iterable[Table], n_rows: int) -> Iterator[Table]:

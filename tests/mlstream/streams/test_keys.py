@@ -64,7 +64,9 @@ def test_settled_keys_stay_as_they_are(columns):
         (["a", 1], r"all of one type. Got int, str"),
         ([True, False], r"all of one type. Got bool"),
         (np.array([True, False]), r"must hold texts, numbers or times. Got the type bool"),
-        (["a", "\ud800"], r"must be text that UTF-8 can hold. Got half a character in row 1"),
+        (["a", "\ud800"], r"must be text that UTF-8 can hold, without zero bytes. Got another in row 1; repair it"),
+        (["a", "b\0c"], r"without zero bytes. Got another in row 1"),
+        (["a", " "], r"Got no 'key' in row 1"),
         (np.array([1, 2**63], np.uint64), r"whole numbers below 2\*\*63. Got a larger one; write it as text"),
     ],
 )
@@ -80,9 +82,9 @@ def test_keys_differ_as_a_whole():
     assert table({name: column[:4] for name, column in whole.items()}, 4).keys.dtype.names == ("host", "day")
 
 
-@pytest.mark.parametrize("wrong", [{}, {"": [1, 2]}])
+@pytest.mark.parametrize("wrong", [{}, {"": [1, 2]}, {"a\nb": [1, 2]}])
 def test_keys_have_names(wrong):
-    with pytest.raises(ValueError, match="keys must have a column at least, each with a name"):
+    with pytest.raises(ValueError, match="keys must have a column at least, each with a name of one line"):
         table(wrong)
 
 

@@ -106,7 +106,7 @@ def card_document(card: StreamCard) -> dict[str, object]:
 def save_new(stream: Stream, path: Path, text: str, *, as_json: bool) -> None:
     """Save a new stream, and print that, or a document that describes it."""
     mlstream.save(stream, path)
-    document = {"files": _files_of(path)} | card_document(stream.card)
+    document = {"files": _files_of(path, with_keys=bool(stream.card.keys))} | card_document(stream.card)
     console.print_outcome(f"Wrote {path}{text}", document, as_json=as_json)
 
 
@@ -115,10 +115,10 @@ def require_output(path: Path, force: bool, source: str | Path | None = None) ->
     require_new(_files_of(path), force, source)
 
 
-def _files_of(path: Path) -> tuple[Path, ...]:
+def _files_of(path: Path, *, with_keys: bool = True) -> tuple[Path, ...]:
     from mlstream.formats.io import files_of
 
-    return files_of(path)
+    return files_of(path, with_keys=with_keys)
 
 
 def require_new(paths: Sequence[Path], force: bool, source: str | Path | None = None) -> None:

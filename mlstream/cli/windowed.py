@@ -9,7 +9,7 @@ import typer
 
 import mlstream
 from mlstream import generators
-from mlstream._support.files import atomic_path
+from mlstream._support.files import atomic_paths
 from mlstream.cli import console
 from mlstream.cli.arguments import AsJson, Force, Seed, file_option, named_options, parse_file, parse_names, require_new
 from mlstream.cli.generator_commands import option_of
@@ -57,14 +57,17 @@ def windowed(
     as_json: AsJson = False,
 ) -> None:
     """Turn a log of single events into a multi-label table: a row for each window of time of each host."""
+    from mlstream.formats.key_files import keys_path, write_keys
     from mlstream.formats.table_io import write_table
+    from mlstream.streams.keys import key_names
 
     if not output.name.lower().endswith(_TABLES):
         raise ValueError(
             f"--output must end in {', '.join(_TABLES)}: a table, of which `mlstream scenario` makes a stream. "
             f"Got {output.name!r} instead."
         )
-    require_new([output], force, log)
+    is_arff = ".arff" in output.name.lower()
+    require_new([output, *([keys_path(output)] if is_arff else [])], force, log)
     typed = {"separator": separator, "missing_words": missing_words}
     with named_options(_OPTIONS):
         events = mlstream.read_events(
@@ -90,14 +93,21 @@ def windowed(
             time_column=time_column,
             empty=empty,
         )
-    names = table.feature_names, table.label_names
-    with atomic_path(output) as temporary:
-        write_table(temporary, output.name, (table.X, table.Y), names, table.name)
+    names, beside = (table.feature_names, table.label_names), [keys_path(output)] if is_arff else []
+    with atomic_paths(output, *beside) as (temporary, *keys):
+        write_table(temporary, output.name, (table.X, table.Y), names, table.name, keys=None if is_arff else table.keys)
+        for path in keys:
+            write_keys(path, cast(Any, table.keys))
     sizes = {"n_samples": table.n_samples, "n_features": len(names[0]), "n_labels": len(names[1])}
+    own = ",".join(key_names(table.keys))
+    where = f"in {beside[0].name}" if is_arff else f"the last columns; --keys {own} reads them"
     console.print_outcome(
         f"Wrote {output}: {table.n_samples:,} rows in the order of time, {len(names[0])} features and "
-        f"{len(names[1])} labels (the first {len(names[1])} columns).",
-        {"files": [output]} | sizes | {"feature_names": names[0], "label_names": names[1]},
+        f"{len(names[1])} labels (the first {len(names[1])} columns), with keys ({where}): "
+        f"{', '.join(key_names(table.keys))}.",
+        {"files": [output, *beside]}
+        | sizes
+        | {"feature_names": names[0], "label_names": names[1], "key_names": key_names(table.keys)},
         as_json=as_json,
     )
 

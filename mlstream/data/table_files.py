@@ -112,7 +112,9 @@ def _read(
 ) -> Iterator[Table]:
     texts = _text_chooser(path, choices)
     tables = read_tables(path, file, choices.reading, words=words, rule=choices.rule, choose_texts=texts)
-    return read_beside(path, tables) if find_format(path, choices.reading) == "arff" else tables
+    # Keys beside the file of a stream that has none are those of an older one.
+    is_plain = find_format(path, choices.reading) == "arff" and (choices.card is None or choices.card.keys)
+    return read_beside(path, tables) if is_plain else tables
 
 
 def _find_words(path: Path, choices: Choices) -> Mapping[str, TextColumn] | None:

@@ -154,13 +154,16 @@ def _holds_stream(path: Path) -> bool:
         return True
 
 
-def files_of(path: Path) -> tuple[Path, ...]:
-    """Name the files that `save` writes, the one asked for first; a wrong ending is a ValueError."""
+def files_of(path: Path, *, with_keys: bool = True) -> tuple[Path, ...]:
+    """Name the files that `save` writes, of a stream with or without keys; a wrong ending is a ValueError.
+
+    The one asked for comes first.
+    """
     suffix = _require_suffix(path)
     if suffix == ".npz":
         return (path,)
     tables = path, evaluation_path(path)
-    return *tables, card_path(path), *(map(keys_path, tables) if ".arff" in suffix else ())
+    return *tables, card_path(path), *(map(keys_path, tables) if with_keys and ".arff" in suffix else ())
 
 
 def _require_suffix(path: Path) -> str:

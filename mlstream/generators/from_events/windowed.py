@@ -24,7 +24,7 @@ from mlstream.generators.from_events.features import (
     frequent_values,
     summarise,
 )
-from mlstream.generators.from_events.windows import Empty, WindowRule, Windows, find_windows
+from mlstream.generators.from_events.windows import Empty, WindowRule, Windows, find_windows, window_keys
 from mlstream.streams.stream import Dataset, Index, Indicator
 
 _MAX_VALUES = 10_000
@@ -84,8 +84,8 @@ def windowed(  # noqa: PLR0913 - each choice about the features is one option
         Length of a window: a whole number and a unit (ms, s, min, h, d), such as "10min". Windows begin at multiples
         of it since 1970, in UTC: those of an hour on the hour.
     by : str, optional
-        The column whose values have rows of their own; events where it is empty are one group more. By default the
-        column named when the log was read; without one, all events of a window make one row.
+        The column whose values have rows of their own; events where it is empty are one group more, ``(none)``. By
+        default the column named when the log was read; without one, all events of a window make one row.
     labels : str, optional
         The column of labels; by default the one named when the log was read. An event without a label is benign.
     horizon : int
@@ -115,7 +115,9 @@ def windowed(  # noqa: PLR0913 - each choice about the features is one option
     -------
     Dataset
         Rows in the order of time, those of one window in the order in which their hosts first occur. Labels are in
-        alphabetical order. `scenario_stream` with ``by="time"`` makes a stream of it.
+        alphabetical order. `keys` hold the host, in a column called as `by`, and the ``start`` of the window, in UTC;
+        a name that a feature or label bears is followed by an underscore. `times` are these starts in seconds since
+        1970. `scenario_stream` with ``by="time"`` makes a stream of it.
 
     Raises
     ------
@@ -151,6 +153,8 @@ def windowed(  # noqa: PLR0913 - each choice about the features is one option
     (('events', 'bytes_sum'), [[2.0, 100.0], [1.0, 10.0]])
     >>> table.label_names, table.Y.tolist()
     (('scan', 'worm'), [[1, 0], [0, 1]])
+    >>> print(table.keys)
+    [('a', '2026-01-01T00:00:00.000000') ('a', '2026-01-01T00:10:00.000000')]
     """
     require_choice(empty, "empty", ("drop", "keep"))
     rule = WindowRule(parse_duration(every, "every"), require_count(horizon, "horizon", minimum=0), empty)
@@ -169,7 +173,7 @@ def windowed(  # noqa: PLR0913 - each choice about the features is one option
     )
     if not rule.horizon:
         _refuse_leaks(fields, found, labels)
-    groups = np.zeros(len(events), np.int64) if by is None else _groups(events.texts(by, "by"))
+    hosts, groups = _groups(TextColumn.encode([""] * len(events)) if by is None else events.texts(by, "by"))
     row_bytes = 8 * len(fields.names) + len(found.names)
     windows = find_windows(events.times.view(np.int64), groups, rule, row_bytes)
     return Dataset(
@@ -178,6 +182,8 @@ def windowed(  # noqa: PLR0913 - each choice about the features is one option
         fields.names,
         found.names,
         name=f"{events.name}-{every.replace(' ', '')}",
+        times=windows.starts / 1e6,
+        keys=window_keys(windows.starts, by, hosts[windows.groups], {*fields.names, *found.names}),
     )
 
 
@@ -257,12 +263,17 @@ def _determines(texts: TextColumn, vocabulary: Vocabulary, labels: _Labels) -> b
     return len(pairs) == n_values and len(np.unique(outcomes)) > 1 and len(values) >= 2 * n_values
 
 
-def _groups(column: TextColumn) -> Index:
-    """Return the group of each event, numbered by first occurrence; an empty cell is a group, too."""
+def _groups(column: TextColumn) -> tuple[np.ndarray, Index]:
+    """Return the names of groups, in the order of their first occurrence, and the group of each event.
+
+    An empty cell is a group, too, without a name.
+    """
     found, first, group = np.unique(column.codes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
     rank = np.empty(len(found), np.int64)
-    rank[np.argsort(first)] = np.arange(len(found))
-    return rank[group]
+    rank[order] = np.arange(len(found))
+    # The last entry is that of code -1.
+    return np.array([*column.values, ""])[found[order]], rank[group]
 
 
 def _make_features(fields: _Fields, windows: Windows) -> Numbers:

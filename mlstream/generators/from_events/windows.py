@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from mlstream._support.memory import require_memory
+from mlstream.streams.keys import Keys, free_name, make_keys
 from mlstream.streams.stream import Index
 
 Empty = Literal["drop", "keep"]
 
+NO_HOST = "(none)"
 # Window and group of a row are one number of 64 bits.
 _MAX_PAIRS = 2**62
 # Up to so many times the number of events, a table of all windows and groups is faster than sorting.
@@ -23,6 +26,7 @@ class Windows(NamedTuple):
     starts: Index  # (n_rows,): start of each row's window, in microseconds since 1970
     row_of_event: Index  # (n_events,): the row whose features an event counts for, or -1
     row_of_label: Index  # (n_events,): the row whose label set the label of an event belongs to, or -1
+    groups: Index  # (n_rows,): the group of each row
 
 
 class WindowRule(NamedTuple):
@@ -59,7 +63,17 @@ def find_windows(times_us: Index, groups: Index, rule: WindowRule, row_bytes: in
     starts = (rows // n_groups + first) * rule.width_us
     row_of_event = _find(rows, key, n_keys)
     row_of_label = _find(rows, key - rule.horizon * n_groups, n_keys) if rule.horizon else row_of_event
-    return Windows(starts, row_of_event, row_of_label)
+    return Windows(starts, row_of_event, row_of_label, rows % n_groups)
+
+
+def window_keys(starts_us: Index, by: str | None, hosts: np.ndarray, taken: Collection[str]) -> Keys:
+    """Make the keys of rows: whose each is, in a column called `by` if there is one, and the ``start`` of its window.
+
+    `hosts` are the names of the rows' groups, empty for events without one, which are called ``(none)``. A name that a
+    feature or a label bears, `taken`, is followed by underscores.
+    """
+    own = {} if by is None else {free_name(by, taken): np.where(hosts == "", NO_HOST, hosts)}
+    return make_keys({**own, free_name("start", {*taken, *own}): starts_us.astype("datetime64[us]")})
 
 
 def _fill(window: Index, groups: Index, n_windows: int, row_bytes: int) -> Index:

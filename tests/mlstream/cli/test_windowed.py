@@ -27,9 +27,26 @@ def test_a_log_becomes_a_table_and_a_stream(tmp_path, log):
     np.testing.assert_array_equal(table.X, expected.X)
     np.testing.assert_array_equal(table.Y, expected.Y)
     assert (table.feature_names, table.label_names) == (expected.feature_names, expected.label_names)
+    assert table.keys.dtype == expected.keys.dtype
+    np.testing.assert_array_equal(table.keys, expected.keys)
     options = ("online", "--by", "time", "--tasks", 2, "--unlabelled", "keep")
     stream = make("scenario", tmp_path / "table.arff", *options, output=tmp_path / "stream.npz")
     assert stream.n_labels == 4
+    assert stream.key_names == ("host", "start")
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.csv.gz", "table.parquet"])
+def test_keys_are_columns_of_other_formats(tmp_path, log, name):
+    result = invoke("windowed", log, *OPTIONS, "-o", tmp_path / name)
+    assert "keys (the last columns; --keys host,start reads them): host, start" in result.output
+    expected = windowed(read_events(log, time="time", labels="threat", by="host"), "1h")
+    table = load_dataset(tmp_path / name, labels=4, keys=["host", "start"], time="start")
+    np.testing.assert_array_equal(table.X, expected.X)
+    np.testing.assert_array_equal(table.keys, expected.keys)
+    np.testing.assert_array_equal(table.times, expected.times)
+    options = ("--labels", 4, "--keys", "host,start", "--column", "start", "--unlabelled", "keep")
+    stream = make("scenario", tmp_path / name, "online", "--by", "time", *options, output=tmp_path / "x.npz")
+    assert stream.card.keys == ["host", "start"]
 
 
 def test_every_option_is_passed_on(tmp_path, log):
@@ -50,7 +67,9 @@ def test_every_option_is_passed_on(tmp_path, log):
     assert result.exit_code == 0, result.exception
     events = read_events(log, time="time", labels="threat", by="host")
     expected = windowed(events, "1h", **{name: value for name, (_, value) in options.items()})
-    table = load_dataset(tmp_path / "table.csv", labels=len(expected.label_names))
+    # A feature has the name of the start.
+    table = load_dataset(tmp_path / "table.csv", labels=len(expected.label_names), keys=["host", "start_"])
+    np.testing.assert_array_equal(table.keys, expected.keys)
     np.testing.assert_array_equal(table.X, expected.X)
     np.testing.assert_array_equal(table.Y, expected.Y)
     assert table.feature_names == expected.feature_names
@@ -68,7 +87,7 @@ def test_a_log_of_another_dialect_is_read_as_the_options_say(tmp_path):
     assert "--time must name a column of" in str(refused.exception)
     result = invoke("windowed", log, *options, "--separator", ":", "--missing-words", "-", "-o", tmp_path / "x.csv")
     assert result.exit_code == 0, result.exception
-    table = load_dataset(tmp_path / "x.csv", labels=1)
+    table = load_dataset(tmp_path / "x.csv", labels=1, keys=["host", "start"])
     assert (table.label_names, table.Y.tolist()) == (("worm",), [[0], [1]])
 
 

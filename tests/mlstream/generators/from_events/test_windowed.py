@@ -68,6 +68,43 @@ def slow_table(events, minutes, *, by, horizon=0, empty="drop", benign=("ok",), 
     return rows, label_sets
 
 
+def slow_keys(events, minutes, *, by, n_rows):
+    """List the host and the start of each window with events, in the order of rows."""
+    width = np.timedelta64(minutes, "m")
+    column = events.columns["host"]
+    hosts = [column.values[code] if code >= 0 else "(none)" for code in column.codes]
+    order = list(dict.fromkeys(hosts))
+    epoch = np.datetime64(0, "us")
+    found = {(epoch + (time - epoch) // width * width, host) for time, host in zip(events.times, hosts, strict=True)}
+    ranked = sorted(found, key=lambda key: (key[0], order.index(key[1])))[:n_rows]
+    return (
+        [(host, start) for start, host in ranked]
+        if by
+        else [(start,) for start in sorted({start for start, _ in found})][:n_rows]
+    )
+
+
+@pytest.mark.parametrize("by", ["host", None])
+@pytest.mark.parametrize(("horizon", "minutes"), [(0, 10), (2, 60)])
+def test_rows_keep_their_host_and_the_start_of_their_window(by, horizon, minutes):
+    events = make_log(3)
+    events = Events(events.times, events.columns, labels="threat", by=by)
+    table = windowed(events, f"{minutes}min", horizon=horizon)
+    assert (
+        table.keys.tolist()
+        == np.array(slow_keys(events, minutes, by=by, n_rows=table.n_samples), table.keys.dtype).tolist()
+    )
+    assert table.keys.dtype.names == (("host",) if by else ()) + ("start",)
+    np.testing.assert_array_equal(table.times, table.keys["start"].astype(np.int64) / 1e6)
+
+
+def test_the_key_gives_way_to_a_feature_or_label_of_its_name():
+    times = np.array(["2026-01-01T00:00", "2026-01-01T00:01"], "M8[us]")
+    columns = {"host": TextColumn.encode("ab"), "threat": TextColumn.encode(["host", ""])}
+    table = windowed(Events(times, columns), "1min", by="host", labels="threat", time_column="start")
+    assert table.keys.dtype.names == ("host_", "start_")
+
+
 def test_the_table_equals_that_of_a_slow_loop():
     def check(case):
         empty, (by, minutes, horizon), seed = case

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from mlstream.cards.front_matter import PARQUET
 from mlstream.cards.licences import licence_page, spdx_identifier
 from mlstream.cards.limits import has_unknown_labels, known_limits
-from mlstream.cards.row_columns import feature_columns, has_masks, role_columns
+from mlstream.cards.row_columns import feature_columns, has_masks, key_columns, role_columns
 from mlstream.cards.terms import StatedTerms, is_drawn, stated_terms
 from mlstream.streams.card_model import AboutCard, CreatorCard, FileCard, StreamCard
 
@@ -26,6 +26,13 @@ _NUMBER: Record = {"dataType": "sc:Float"}
 _LABEL: Record = {"dataType": ["sc:Integer", "cr:Label"]}
 _LIST: Record = {"isArray": True, "arrayShape": "-1"}
 _ROLES = {"experience": _INTEGER, "task": _TEXT, "row": _INTEGER, "mask": _INTEGER}
+# By type, without the width of texts or numbers.
+_KEYS: dict[str, Record] = {
+    "U": _TEXT,
+    "int": _INTEGER,
+    "float": _NUMBER,
+    "datetime64[us]": {"dataType": "sc:DateTime"},
+}
 # pandas, which mlcroissant reads Parquet with, adds a column of one of these names.
 _ADDED = {"index", "level_0"}
 _CROISSANT = (
@@ -252,6 +259,8 @@ def _list_columns(card: StreamCard) -> Columns:
     if card.rows is None:
         return []
     values = list(_list_lists(card)) if card.rows.sparse else list(_list_cells(card))
+    columns = key_columns(list(card.rows.key_types), [name for name, _ in values])
+    values += [(column, _KEYS[card.rows.key_types[name].rstrip("0123456789")]) for name, column in columns.items()]
     roles = role_columns({name for name, _ in values}, has_masks=has_masks(card.rows))
     return [*((name, _ROLES[role]) for role, name in roles.items()), *values]
 

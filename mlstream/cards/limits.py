@@ -19,7 +19,17 @@ def known_limits(card: StreamCard) -> list[str]:
     """List the known limits of a stream, in one sentence of plain text each."""
     return [
         sentence
-        for find in (_origin, _making, _persistence, _unknown_labels, _rare_labels, _single_labels, _drops, _terms)
+        for find in (
+            _origin,
+            _making,
+            _persistence,
+            _unknown_labels,
+            _rare_labels,
+            _single_labels,
+            _drops,
+            _keys,
+            _terms,
+        )
         for sentence in find(card)
     ]
 
@@ -90,6 +100,11 @@ def _drops(card: StreamCard) -> Iterator[str]:
     rows = sum(drop.count for drop in card.drops if drop.what == "rows")
     if rows:
         yield f"{rows:,} of the source's {card.source.n_samples:,} rows are not in the stream."
+
+
+def _keys(card: StreamCard) -> Iterator[str]:
+    if card.keys:
+        yield f"Rows have keys, which may tell whom they are of: {', '.join(card.keys)}."
 
 
 def _terms(card: StreamCard) -> Iterator[str]:

@@ -58,6 +58,7 @@ def _summary(card: StreamCard) -> Iterator[str]:
         "rows held out for evaluation": f"{sum(task.n_evaluation for task in card.tasks):,}",
         "features": f"{len(card.feature_names):,}",
         **_category_facts(card),
+        **({"keys of rows": ", ".join(map(escape_markdown, card.keys))} if card.keys else {}),
         "labels": f"{len(card.label_names):,}",
         **_label_facts(card),
         **_persistence_facts(card),
@@ -273,7 +274,8 @@ def _making(card: StreamCard) -> Iterator[str]:
 def _loading(card: StreamCard) -> Iterator[str]:
     yield from ("## How to load it", "", "```python", "from mlstream import load", "")
     yield from ('stream = load("stream.npz")', "for experience in stream:")
-    yield from ("    experience.X, experience.Y, experience.task_ids, experience.label_mask", "```", "")
+    keys = ", experience.keys" * bool(card.keys)
+    yield from (f"    experience.X, experience.Y, experience.task_ids, experience.label_mask{keys}", "```", "")
     if any(file.name == PARQUET["default"]["train"] for file in card.files):
         yield from _parquet_rows(card)
     if any(file.name.endswith(".arff") for file in card.files) or not card.files:
@@ -299,6 +301,8 @@ def _plain_rows(card: StreamCard) -> Iterator[str]:
     yield f"Any reader of ARFF takes the plain rows: the first {len(card.label_names)} columns are the labels, {values}"
     yield f"(MEKA: `-C {len(card.label_names)}`), the others are features. The schedule above lists the rows of each"
     yield "experience." + " Features that are categories are nominal, with their words." * bool(card.feature_values)
+    if card.keys:
+        yield "The keys of the rows lie beside them, in `stream.keys.csv` and `stream.evaluation.keys.csv`."
 
 
 def _files(card: StreamCard) -> Iterator[str]:

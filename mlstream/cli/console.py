@@ -163,6 +163,8 @@ def _list_columns(card: StreamCard) -> Iterator[str]:
     if card.feature_values:
         categories = [f"{name} ({len(values)} values)" for name, values in card.feature_values.items()]
         yield f"Categories: {_list_names(categories)}"
+    if card.keys:
+        yield f"Keys: {_list_names(card.keys)}"
 
 
 def _list_names(names: Sequence[str]) -> str:

@@ -56,6 +56,10 @@ def publish(
             help="Replace a published folder in one step; a folder that holds anything else is refused.",
         ),
     ] = False,
+    keep_keys: Annotated[
+        bool,
+        typer.Option("--keep-keys", help="Publish the keys of rows, too, which may be personal data."),
+    ] = False,
     about_template: Annotated[  # noqa: ARG001 - its callback prints, and ends the command.
         bool,
         typer.Option(
@@ -75,7 +79,7 @@ def publish(
     """
     with named_options(FLAGS):
         stated = read_terms(terms)
-    mlstream.publish(open_stream(stream), folder, arff=arff, force=force, **stated)
+    mlstream.publish(open_stream(stream), folder, arff=arff, force=force, keep_keys=keep_keys, **stated)
     files = sorted(folder.iterdir())
     document = {"folder": folder, "files": files} | card_document(_load_card(folder))
     console.print_outcome(f"Published {folder}: {', '.join(path.name for path in files)}", document, as_json=as_json)

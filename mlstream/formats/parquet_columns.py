@@ -37,7 +37,6 @@ from mlstream.streams.card_model import RowsCard, StreamCard
 ROLE = b"mlstream"
 # Where the library `datasets` reads types from, names of classes among them.
 _HUB = b"huggingface"
-_LISTS = ("labels", "unknown_labels", "indices", "values")
 _HUB_NAMES = {pa.float32(): "float32", pa.float64(): "float64"}
 
 
@@ -76,7 +75,11 @@ class RowColumns:
     @property
     def _cells(self) -> Sequence[str]:
         """Names of the columns of labels and features, or of the lists in their place."""
-        return _LISTS if self.as_lists else (*self.labels, *self.feature_columns)
+        return (*self._label_lists, "indices", "values") if self.as_lists else (*self.labels, *self.feature_columns)
+
+    @property
+    def _label_lists(self) -> Sequence[str]:
+        return ("labels", "unknown_labels") if self.has_unknown else ("labels",)
 
     @cached_property
     def key_columns(self) -> dict[str, str]:
@@ -95,8 +98,7 @@ class RowColumns:
         fields = [pa.field(name, types[role], metadata={ROLE: role}) for role, name in self.names.items()]
         value = pa.from_numpy_dtype(self.dtype)
         if self.as_lists:
-            lists = ("labels", "unknown_labels") if self.has_unknown else ("labels",)
-            fields += [pa.field(name, list_of(pa.int64())) for name in lists]
+            fields += [pa.field(name, list_of(pa.int64())) for name in self._label_lists]
             fields += [pa.field("indices", list_of(pa.int32())), pa.field("values", list_of(value))]
         else:
             fields += [pa.field(name, pa.uint8()) for name in self.labels]

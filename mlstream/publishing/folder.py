@@ -30,11 +30,13 @@ from mlstream.cards.terms import (
 )
 from mlstream.cards.zenodo import card_zenodo
 from mlstream.formats import load, save
+from mlstream.formats.key_files import keys_path
 from mlstream.formats.parquet_rows import StreamRows
 from mlstream.formats.stream_files import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
 from mlstream.plotting.labels import label_svg
 from mlstream.plotting.schedules import schedule_svg
+from mlstream.publishing.keys import describe_dropped_keys, have_same_keys, without_keys
 from mlstream.publishing.presets import list_presets, make_preset
 from mlstream.publishing.source_tables import find_table, require_own_table, without_folders
 from mlstream.streams.card_model import FileCard, StreamCard, card_schema, load_card
@@ -58,11 +60,12 @@ ZENODO = ".zenodo.json"
 SUMS = "SHA256SUMS"
 
 _ROWS, _COLUMNS = (tuple(files.values()) for files in PARQUET.values())
-_DATA = (NPZ, *_ROWS, *_COLUMNS, ARFF, EVALUATION, LABELS)
+_KEYS = tuple(keys_path(Path(name)).name for name in (ARFF, EVALUATION))
+_DATA = (NPZ, *_ROWS, *_COLUMNS, ARFF, EVALUATION, *_KEYS, LABELS)
 # Files of which a folder holds all or none: earlier versions wrote neither Parquet nor metadata of archives, columns
-# are for small sparse streams, and `arff` is a choice.
+# are for small sparse streams, and `arff` and keys are choices.
 _PLAIN = (ARFF, EVALUATION, LABELS, OPENML)
-_GROUPS = (_ROWS, _COLUMNS, _PLAIN, (DATACITE, ZENODO))
+_GROUPS = (_ROWS, _COLUMNS, _PLAIN, _KEYS, (DATACITE, ZENODO))
 # The largest sparse stream that is written as columns, too.
 _MAX_COLUMNS, _MAX_CELLS = 2_000, 20_000_000
 _TEXTS = (PAGE, SIGNATURES, SCHEDULE, SCHEMA, CROISSANT, OPENML, CITATION, DATACITE, ZENODO)
@@ -79,6 +82,7 @@ def publish(
     *,
     arff: bool = True,
     force: bool = False,
+    keep_keys: bool = False,
     **terms: Unpack[StreamTerms],
 ) -> Path:
     """Write a stream as a folder for others; the folder appears when it is complete and verified, or not at all.
@@ -98,6 +102,9 @@ def publish(
         Replace a published folder that is there, in one step: at any moment the old one or the new one is there. It
         must hold a card and nothing that `publish` does not write; whatever else is in it is listed, and nothing is
         replaced.
+    keep_keys : bool
+        Publish the keys of rows, such as hosts or people, which are left out by default: they are personal data. The
+        card states that they were.
     **terms
         Name, title, description, licence, citation, creators, homepage, published and about, as for `with_terms`: they
         complete or replace what the stream states.
@@ -108,7 +115,8 @@ def publish(
         The folder. It holds ``stream.npz``; ``stream.train.parquet`` and ``stream.test.parquet``, which hubs and the
         library `datasets` load (and for a sparse stream of at most 2,000 columns and 20 million cells
         ``columns.train.parquet`` and ``columns.test.parquet``); ``stream.arff`` and ``stream.evaluation.arff`` with
-        ``stream.xml`` (their labels, for MULAN); the card as ``stream.card.json`` with its JSON Schema, as the page
+        ``stream.xml`` (their labels, for MULAN) and, if they are kept, keys in ``stream.keys.csv`` and
+        ``stream.evaluation.keys.csv``; the card as ``stream.card.json`` with its JSON Schema, as the page
         ``README.md`` with its pictures, and as ``croissant.json``, ``openml.xml``, ``datacite.json`` and
         ``.zenodo.json``; ``CITATION.cff``; and ``SHA256SUMS``. The same stream gives the same bytes, under the same
         version of pyarrow. Without ARFF there are neither ``stream.xml`` nor ``openml.xml``, which are about it.
@@ -126,13 +134,15 @@ def publish(
     -----
     UserWarning
         If nobody states the licence, or other terms that those who would use the stream need; if `about` lacks what
-        conferences ask for; or if the licence is nearly an SPDX identifier.
+        conferences ask for; if the licence is nearly an SPDX identifier; or if keys are left out.
     """
     folder = Path(folder)
     if force:
         _require_replaceable(folder)
     elif os.path.lexists(folder):
         raise FileExistsError(f"{folder} must not exist yet: --force replaces a published folder.")
+    dropped = () if keep_keys else stream.key_names
+    stream = stream if keep_keys else without_keys(stream)
     stream = with_terms(stream.with_card(without_folders(stream.card)), **terms)
     with atomic_folder(folder, replace=force) as temporary:
         _write(stream, temporary, arff=arff)
@@ -143,7 +153,8 @@ def publish(
     _LOG.info("Published %s in %s, read again and compared", stream.card.name, folder)
     # A licence that is stated in this call has been looked at.
     doubt = "" if "licence" in terms else describe_doubt(stated_terms(stream.card).licence)
-    for advice in filter(None, (describe_missing(stream.card), describe_missing_about(stream.card), doubt)):
+    left_out = describe_dropped_keys(dropped)
+    for advice in filter(None, (left_out, describe_missing(stream.card), describe_missing_about(stream.card), doubt)):
         warnings.warn(advice, stacklevel=2)
     return folder
 
@@ -224,6 +235,7 @@ def regenerate(card: StreamCard, *, table: str | os.PathLike[str] | None = None)
             f"The regenerated data must have the hash on the card, {card.data_sha256}. "
             f"Got {stream.card.data_sha256} ({changed})."
         )
+    stream = stream if card.keys else without_keys(stream)
     # They are the publisher's, who may also have renamed the stream.
     return stream.with_card(stream.card.model_copy(update={"name": card.name, "terms": card.terms}))
 
@@ -361,6 +373,8 @@ def _compare_contents(folder: Path) -> Iterator[str]:
             yield f"{field} on the card are not those of {NPZ}"
     if plain is not None and hash_data(plain) != card.data_sha256:
         yield f"the data in {ARFF} are not those on the card"
+    if plain is not None and not have_same_keys(plain, stream):
+        yield f"the keys beside {ARFF} are not those of {NPZ}"
     yield from _compare_parquet(folder, stream)
 
 

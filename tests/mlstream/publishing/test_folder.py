@@ -1,6 +1,7 @@
 """Published folders: complete and verified, or absent, whatever happens."""
 
 import errno
+import gzip
 import hashlib
 import json
 import os
@@ -19,17 +20,20 @@ from pathlib import Path
 import arff
 import numpy as np
 import pytest
+from pyarrow import parquet
 
 from mlstream._support.files import sha256_of
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save
+from mlstream.formats.parquet_rows import StreamRows
 from mlstream.generators import carve_environments, scenario_stream, task_stream
 from mlstream.publishing.folder import publish, regenerate, verify
+from mlstream.publishing.keys import have_same_keys
 from mlstream.streams.card_model import PersistenceCard, load_card
 from mlstream.streams.stream import Stream, StreamParts
 from mlstream.streams.tables.mulan import read_labels
 from tests.loops import check_all
-from tests.mlstream.small_streams import Shape, assert_same_stream, make_stream
+from tests.mlstream.small_streams import Shape, assert_same_stream, make_keyed_stream, make_stream
 
 # Streams made by hand state no terms, which `publish` warns of.
 pytestmark = pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
@@ -58,6 +62,69 @@ FILES = {
 @pytest.fixture
 def published(tmp_path: Path) -> Path:
     return publish(make_stream(), tmp_path / "out")
+
+
+def all_bytes(folder: Path) -> bytes:
+    """Join the contents of all files, Parquet and gzip unpacked, and texts of NumPy as UTF-8."""
+    found = []
+    for path in folder.rglob("*"):
+        if path.suffix == ".parquet":
+            found.append(str(parquet.read_table(path).to_pydict()).encode())
+        elif path.is_file():
+            content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+            found += [path.name.encode(), content, content.replace(b"\0\0\0", b"")]
+    return b"".join(found)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_keys_are_published_only_on_demand(tmp_path: Path, is_sparse: bool) -> None:
+    stream = make_keyed_stream(Shape(sparse=is_sparse))
+    with pytest.warns(UserWarning, match="Keys were left out, since they may be personal data: host, start, port, wei"):
+        folder = publish(stream, tmp_path / "without")
+    # The host of the keys, in Latin letters, and the millisecond of their starts.
+    assert b"st, 1" not in all_bytes(folder)
+    assert "stream.keys.csv" not in {path.name for path in folder.iterdir()}
+    card = verify(folder)
+    assert (card.keys, card.drops[-1].what, card.drops[-1].names) == ([], "keys", stream.card.keys)
+    assert load(folder).key_names == ()
+    assert card.data_sha256 == stream.card.data_sha256
+    kept = publish(stream, tmp_path / "with", keep_keys=True)
+    assert b"st, 1" in all_bytes(kept)
+    assert verify(kept).keys == stream.card.keys
+    for name in ("stream.npz", "stream.arff", "stream.train.parquet"):
+        assert_same_stream(load(kept / name), stream)
+
+
+def test_other_keys_are_found(tmp_path: Path) -> None:
+    stream = make_keyed_stream()
+    first = stream.experiences[0]
+    assert first.keys is not None
+    other = replace(first, keys=first.keys[::-1])
+    changed = Stream(StreamParts(stream.tasks, (other, *stream.experiences[1:]), stream.evaluation_sets), stream.card)
+    folder = publish(stream, tmp_path / "out", keep_keys=True)
+    rows = folder / "stream.train.parquet", folder / "stream.test.parquet"
+    assert [StreamRows(one).are_in(*rows) for one in (stream, changed)] == [True, False]
+    assert [have_same_keys(load(folder / "stream.arff"), one) for one in (stream, changed)] == [True, False]
+
+
+def test_a_card_without_keys_regenerates_a_stream_without_keys(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    names = [f"x{number}" for number in range(3)]
+    rows = np.hstack([rng.integers(0, 2, (60, 3)), rng.random((60, 3)), np.arange(60)[:, np.newaxis]])
+    np.savetxt(
+        tmp_path / "t.csv",
+        rows,
+        fmt=["%d"] * 3 + ["%g"] * 3 + ["h%d"],
+        delimiter=",",
+        comments="",
+        header=",".join([*"klm", *names, "host"]),
+    )
+    stream = task_stream(load_dataset(tmp_path / "t.csv", labels=3, keys=["host"]), n_tasks=2, n_init=1)
+    with pytest.warns(UserWarning, match="Keys were left out"):
+        card = verify(publish(stream, tmp_path / "out"))
+    again = regenerate(card, table=tmp_path / "t.csv")
+    assert (again.key_names, again.card) == ((), card.model_copy(update={"files": [], "rows": None}))
+    assert regenerate(stream.card, table=tmp_path / "t.csv").key_names == ("host",)
 
 
 @pytest.fixture(scope="module")

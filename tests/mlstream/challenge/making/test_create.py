@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow.parquet import read_table
 from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
 
@@ -24,7 +25,7 @@ from mlstream.challenge.making.verify import verify_challenge
 from mlstream.challenge.truth import format_keys, read_truth
 from mlstream.generators.from_tables.environments_from_table import carve_environments
 from mlstream.generators.synthetic.environments import environment_stream
-from mlstream.streams.stream import Dataset
+from mlstream.streams.stream import Dataset, Stream, StreamParts
 
 SALT = bytes(range(32))
 TIME = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
@@ -50,6 +51,20 @@ def stream():
 @pytest.fixture(scope="module")
 def challenge(tmp_path_factory, stream):
     return make(tmp_path_factory.mktemp("challenge"), stream)
+
+
+def test_no_key_is_anywhere_in_a_bundle(tmp_path, stream):
+    n_rows = 1 + max(int(part.row_ids.max()) for part in (*stream.experiences, *stream.evaluation_sets))
+    keys = np.array([(f"secret-{row}",) for row in range(n_rows)], [("person", "<U12")])
+    parts = StreamParts(stream.tasks, stream.experiences, stream.evaluation_sets).with_keys(keys)
+    keyed = Stream(parts, stream.card.model_copy(update={"keys": ["person"]}))
+    _, bundle, _ = make(tmp_path, keyed)
+    for path in bundle.iterdir():
+        content = str(read_table(path).to_pydict()).encode() if path.suffix == ".parquet" else path.read_bytes()
+        assert not [
+            word for word in (b"secret", b"person") for text in (content, content.replace(b"\0", b"")) if word in text
+        ]
+    assert {path.name for path in bundle.iterdir()} >= {"train.npz", "train.parquet", "train.csv", "train.arff"}
 
 
 def read_csv(path):

@@ -137,6 +137,6 @@ def _parse_column(texts: np.ndarray, dtype: np.dtype[np.generic]) -> np.ndarray:
 
 def _is_float(text: str) -> bool:
     try:
-        return repr(float(text)) == text
+        return repr(float(text)) == text != "nan"
     except ValueError:
         return False

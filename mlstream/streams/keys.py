@@ -21,6 +21,8 @@ _TIME = np.dtype("datetime64[us]")
 _MISSING_NAMES = {"NAType", "NaTType", "NoneType"}
 # Of names that files do not hold: breaks of lines, zero bytes, halves of characters.
 _BROKEN = re.compile("[\n\r\0\ud800-\udfff]")
+# Keys are told apart by a number of 64 bits.
+_MAX_NUMBER, _MAX_SPAN = 2**62, 2**45
 _SURROGATES = 0xD800, 0xDFFF
 
 
@@ -63,17 +65,38 @@ def require_own_keys(keys: Keys, table: str) -> None:
         missing = np.flatnonzero(_is_missing(keys[name]))
         if len(missing):
             raise ValueError(f"{rule}. Got no {name!r} in row {missing[0]}; fill it in, or leave the row out.")
-    codes = np.zeros(len(keys), np.int64)
-    for name in key_names(keys):
-        found, code = np.unique(keys[name], return_inverse=True)
-        codes = np.unique(codes * max(len(found), 1) + code, return_inverse=True)[1]
-    first = np.unique(codes, return_index=True)[1][codes] if len(codes) else codes
-    again = np.flatnonzero(first != np.arange(len(keys)))
-    if len(again):
-        row, other = again[0], first[again[0]]
-        shown = ", ".join(f"{name}={show(str(keys[name][row]))}" for name in key_names(keys))
-        way_out = "add a column that tells them apart, or leave one out"
-        raise ValueError(f"{rule}. Got {shown} in rows {other} and {row}; {way_out}.")
+    codes = _number(keys)
+    # Three times as fast as to count the distinct ones.
+    if np.diff(np.sort(codes)).all():
+        return
+    _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+    row = int(np.argmax(first[place] != np.arange(len(keys))))
+    shown = ", ".join(f"{name}={show(str(keys[name][row]))}" for name in key_names(keys))
+    way_out = "add a column that tells them apart, or leave one out"
+    raise ValueError(f"{rule}. Got {shown} in rows {first[place][row]} and {row}; {way_out}.")
+
+
+def _number(keys: Keys) -> npt.NDArray[np.int64]:
+    """Give different keys different numbers."""
+    codes, size = np.zeros(len(keys), np.int64), 1
+    for name in key_names(keys) if len(keys) else ():
+        code, n_codes = _number_column(keys[name])
+        if size * n_codes > _MAX_NUMBER:
+            codes = np.unique(codes, return_inverse=True)[1]
+            size = int(codes.max()) + 1
+        codes, size = codes * n_codes + code, size * n_codes
+    return codes
+
+
+def _number_column(values: np.ndarray) -> tuple[npt.NDArray[np.int64], int]:
+    # Whole numbers and times within a day or a year need no sorting.
+    if values.dtype.kind in "iM":
+        whole = values.astype(np.int64)
+        least, most = int(whole.min()), int(whole.max())
+        if most - least < _MAX_SPAN:
+            return whole - least, most - least + 1
+    found, code = np.unique(values, return_inverse=True)
+    return code, len(found)
 
 
 def key_names(keys: Keys | None) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ SENTENCES = (
     ),
     ({"separator": ";"}, "Cells of the file are separated by <;>."),
     ({"ignore": ["id", ""]}, "Columns that were left out: <id>, those without a name."),
+    ({"keys": ["host", "start"]}, "Columns that are the keys of rows: <host>, <start>."),
     ({"dates": "epoch"}, "Dates became seconds since 1970."),
     ({"dates": "parts"}, "Dates became features for year, month, day, weekday, hour, minute and second."),
     ({"decimal": ","}, "Numbers have <,> before their decimals."),

@@ -24,7 +24,7 @@ from mlstream.generators.from_events.features import (
     frequent_values,
     summarise,
 )
-from mlstream.generators.from_events.windows import Empty, WindowRule, Windows, find_windows, window_keys
+from mlstream.generators.from_events.windows import NO_HOST, Empty, WindowRule, Windows, find_windows, window_keys
 from mlstream.streams.stream import Dataset, Index, Indicator
 
 _MAX_VALUES = 10_000
@@ -173,7 +173,8 @@ def windowed(  # noqa: PLR0913 - each choice about the features is one option
     )
     if not rule.horizon:
         _refuse_leaks(fields, found, labels)
-    hosts, groups = _groups(TextColumn.encode([""] * len(events)) if by is None else events.texts(by, "by"))
+    everything = TextColumn(np.full(len(events), -1), ())
+    hosts, groups = _groups(everything if by is None else events.texts(by, "by"))
     row_bytes = 8 * len(fields.names) + len(found.names)
     windows = find_windows(events.times.view(np.int64), groups, rule, row_bytes)
     return Dataset(
@@ -266,14 +267,14 @@ def _determines(texts: TextColumn, vocabulary: Vocabulary, labels: _Labels) -> b
 def _groups(column: TextColumn) -> tuple[np.ndarray, Index]:
     """Return the names of groups, in the order of their first occurrence, and the group of each event.
 
-    An empty cell is a group, too, without a name.
+    An empty cell is a group, too, called ``(none)``.
     """
     found, first, group = np.unique(column.codes, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(found), np.int64)
     rank[order] = np.arange(len(found))
     # The last entry is that of code -1.
-    return np.array([*column.values, ""])[found[order]], rank[group]
+    return np.array([*column.values, NO_HOST])[found[order]], rank[group]
 
 
 def _make_features(fields: _Fields, windows: Windows) -> Numbers:

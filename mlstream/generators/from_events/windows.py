@@ -69,10 +69,10 @@ def find_windows(times_us: Index, groups: Index, rule: WindowRule, row_bytes: in
 def window_keys(starts_us: Index, by: str | None, hosts: np.ndarray, taken: Collection[str]) -> Keys:
     """Make the keys of rows: whose each is, in a column called `by` if there is one, and the ``start`` of its window.
 
-    `hosts` are the names of the rows' groups, empty for events without one, which are called ``(none)``. A name that a
-    feature or a label bears, `taken`, is followed by underscores.
+    `hosts` are the names of the rows' groups. A name that a feature or a label bears, `taken`, is followed by
+    underscores.
     """
-    own = {} if by is None else {free_name(by, taken): np.where(hosts == "", NO_HOST, hosts)}
+    own = {} if by is None else {free_name(by, taken): hosts}
     return make_keys({**own, free_name("start", {*taken, *own}): starts_us.astype("datetime64[us]")})
 
 

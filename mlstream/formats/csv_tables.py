@@ -82,7 +82,7 @@ def read_csv(
 def _read_keys(block: CsvBlock, header: CsvHeader) -> dict[str, np.ndarray]:
     """Read the columns of keys as texts; that of a missing one is empty."""
     found = block.find_texts([], header.keys) if header.keys else {}
-    texts = {place: to_objects([*map(unguard_text, one.values), ""])[one.codes] for place, one in found.items()}
+    texts = {place: to_objects([*map(unguard_text, cells.values), ""])[cells.codes] for place, cells in found.items()}
     return {header.names[place]: texts[place] for place in header.keys}
 
 

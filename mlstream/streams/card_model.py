@@ -485,7 +485,7 @@ class StreamCard(_Strict):
     )
     keys: list[str] = Field(
         default=[],
-        description="Names of the columns that say whose a row is; they are no features. Left out if there are none.",
+        description="Names of the columns that say whose a row is, apart from features; left out without such columns.",
     )
     _if_set: ClassVar[frozenset[str]] = frozenset({"feature_values", "persistence", "terms", "keys"})
 

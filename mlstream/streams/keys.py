@@ -29,9 +29,9 @@ _SURROGATES = 0xD800, 0xDFFF
 def settle_keys(keys: KeysLike, n_rows: int, taken: Collection[str], table: str) -> Keys:
     """Hold the keys of a table's rows as a structured array of texts, whole numbers, floats and times.
 
-    `taken` are the names of features and labels. Raises TypeError if `keys` is none of `KeysLike`; ValueError, which
-    begins with `table`, if a column has another type or length or the name of another, or if keys are missing or come
-    twice.
+    `taken` are the names of features and labels. Raises TypeError if `keys` is something else than `KeysLike`;
+    ValueError, which begins with `table`, if a column has another type or length or the name of another, or if keys are
+    missing or come twice.
     """
     columns = dict(_iter_columns(keys, table))
     wrong = next((repr(name) for name in columns if not name or _BROKEN.search(name)), "no column")
@@ -139,7 +139,7 @@ def _iter_columns(keys: KeysLike, table: str) -> Iterator[tuple[str, np.ndarray]
         yield from ((str(name), _as_column(values, f"{table}: keys {name!r}")) for name, values in keys.items())
     elif is_frame(keys):
         # Lists keep whole numbers beside missing ones, which arrays of floats round.
-        yield from ((one.name, to_objects(one.to_list())) for one in iter_columns(keys))
+        yield from ((column.name, to_objects(column.to_list())) for column in iter_columns(keys))
     else:
         rule = f"{table}: keys must be a structured array, a mapping of names to columns, or a data frame"
         raise TypeError(f"{rule}. Got {type(keys).__name__} instead.")

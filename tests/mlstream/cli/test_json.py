@@ -184,7 +184,7 @@ def test_what_else_is_made(folder):
     events = read("synthesise", "events", "--hosts", "2", "--days", "1", "-o", "log.csv")
     assert events["n_events"] == len((folder / "log.csv").read_text().splitlines()) - 1
     table = read("windowed", "log.csv", *["--time", "time", "--label", "threat", "--every", "1h", "-o", "log.arff"])
-    assert (table["files"], table["n_labels"]) == (["log.arff"], len(table["label_names"]))
+    assert (table["files"], table["n_labels"]) == (["log.arff", "log.keys.csv"], len(table["label_names"]))
     assert read("warm-up", "mean")["n_kernels"] == 0
 
 

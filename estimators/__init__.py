@@ -64,6 +64,7 @@ else:
             "estimators.invariance.hashing": ["hash_categories", "one_hot_categories"],
             "estimators.invariance.logistic": ["InvariantLogisticClassifier"],
             "estimators.linear.logistic": ["OnlineLogisticRegression"],
+            "estimators.meta.alarm_budget": ["AlarmBudget"],
             "estimators.meta.binary_relevance": ["BinaryRelevance"],
             "estimators.meta.classifier_chain": ["ClassifierChain"],
             "estimators.meta.context_window": ["ContextWindowClassifier"],

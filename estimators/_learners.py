@@ -14,6 +14,7 @@ from estimators.ensembles.adwin_boosting import ADWINBoostingClassifier as ADWIN
 from estimators.ensembles.coordinate_boosting import OnlineCoordinateBoosting as OnlineCoordinateBoosting
 from estimators.invariance.logistic import InvariantLogisticClassifier as InvariantLogisticClassifier
 from estimators.linear.logistic import OnlineLogisticRegression as OnlineLogisticRegression
+from estimators.meta.alarm_budget import AlarmBudget as AlarmBudget
 from estimators.meta.binary_relevance import BinaryRelevance as BinaryRelevance
 from estimators.meta.classifier_chain import ClassifierChain as ClassifierChain
 from estimators.meta.context_window import ContextWindowClassifier as ContextWindowClassifier

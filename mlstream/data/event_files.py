@@ -17,7 +17,7 @@ from mlstream._support.memory import require_memory
 from mlstream._support.spreadsheets import guard_text
 from mlstream.data._event_blocks import TABLES, read_csv, read_json, require_suffix
 from mlstream.data._event_cells import Block, ColumnReader, TimeReader
-from mlstream.data.durations import parse_duration
+from estimators.contract.durations import parse_duration
 from mlstream.data.events import EventColumn, Events, TextColumn
 from mlstream.formats.csv_dialects import dialect_of, quote
 from mlstream.formats.lines import Lines

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mlstream import Events, TextColumn
-from mlstream.data.durations import parse_duration
+from estimators.contract.durations import parse_duration
 from tests.loops import check_all
 
 TIMES = np.array([0, 5], "datetime64[us]")

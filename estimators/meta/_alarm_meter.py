@@ -1,0 +1,102 @@
+"""What has been spent of an alarm budget, and what may be spent."""
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from estimators._typing import Array
+from estimators.meta._kernels.alarms import METER, N_BINS, REACH, cap, spend
+
+# the budget is kept over so many periods, with a tolerance
+PERIODS, TOLERANCE = 10, 1.05
+# a log of the last alarms is kept for budgets up to this; beyond, fewer alarms can be saved instead
+_MOST_LOGGED = 1000
+
+
+class Limits(NamedTuple):
+    """What may be spent; times are in rows or in microseconds."""
+
+    budget: float  # alarms per period
+    period: float
+    key_budget: int | None  # alarms per key and period
+    memory: float  # in periods
+    is_timed: bool
+
+
+class AlarmMeter:
+    """Raises alarms within limits, and remembers them; it changes in place."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        # two rows at the two ends of a span of time are both in it; between rows there is nothing
+        tick = float(limits.is_timed)
+        n_logged = math.floor(PERIODS * TOLERANCE * limits.budget) if limits.budget <= _MOST_LOGGED else 0
+        self.meter = np.zeros(1, METER)
+        head = self.meter[0]
+        head["rate"] = limits.budget / limits.period
+        # without a log, what is saved is the tolerance
+        head["depth"] = max(limits.budget, 1.0) if n_logged else limits.budget * PERIODS * (TOLERANCE - 1)
+        head["memory"] = limits.memory * limits.period
+        head["span"], head["key_span"] = PERIODS * limits.period + tick, limits.period + tick
+        head["now"] = math.nan if limits.is_timed else 0.0
+        head["scale"], head["least"] = 1.0, N_BINS
+        self.counts = np.zeros(N_BINS)
+        self.log = np.full(n_logged, -np.inf)
+        self.of_keys: dict[Hashable, Array] = {}
+
+    @property
+    def now(self) -> float:
+        """Time of the last row, or number of rows; NaN before a time is known."""
+        return float(self.meter["now"][0])
+
+    @property
+    def saved(self) -> float:
+        """Number of alarms that may be raised at once."""
+        return float(self.meter["saved"][0]) if self.limits.budget < math.inf else math.inf
+
+    @property
+    def threshold(self) -> float:
+        """Log-odds of the least worth of an alarm; infinite before there is one."""
+        least = int(self.meter["least"][0])
+        return math.inf if least == N_BINS else least * (2 * REACH / N_BINS) - REACH if least else -math.inf
+
+    def spend(self, worth: Array, decided: Array, times: Array | None, owners: Sequence[Hashable] | None) -> Array:
+        """Return the alarms of rows; `decided` are those that an infinite budget would raise."""
+        if times is None:
+            times = self.now + np.arange(1.0, len(worth) + 1)
+        elif math.isnan(self.now):
+            self.meter["now"] = times[0]
+        alarms = np.zeros(worth.shape, dtype=np.bool_)
+        codes, logs, names = self._logs(owners, len(worth))
+        if self.limits.budget < math.inf:
+            places = np.empty(worth.shape[1], dtype=np.int64)
+            spend(worth, times, codes, self.meter, self.counts, self.log, logs, places, alarms)
+        else:
+            cap(worth, decided.astype(np.int64), times, codes, float(self.meter["key_span"][0]), logs, alarms)
+            self.meter["now"] = times[-1]
+        self._keep(logs, names)
+        return alarms
+
+    def _logs(
+        self, owners: Sequence[Hashable] | None, n_rows: int
+    ) -> tuple[Array, Array, dict[Hashable, int]]:
+        """Return a code for the key of each row, the log of each code, and the codes by key."""
+        size = self.limits.key_budget
+        if size is None or owners is None:
+            return np.zeros(n_rows, dtype=np.int64), np.empty((1, 0)), {}
+        names: dict[Hashable, int] = {}
+        codes = np.array([names.setdefault(owner, len(names)) for owner in owners], dtype=np.int64)
+        unknown = np.full(size, -np.inf)
+        return codes, np.array([self.of_keys.get(name, unknown) for name in names]), names
+
+    def _keep(self, logs: Array, names: dict[Hashable, int]) -> None:
+        """Keep the logs of keys that had an alarm within a period, in the order of their last alarms."""
+        oldest = self.now - float(self.meter["key_span"][0])
+        changed = [(log[-1], name) for name, log in zip(names, logs, strict=False) if log[-1] > oldest]
+        for _, name in sorted(changed, key=lambda one: float(one[0])):
+            self.of_keys.pop(name, None)
+            self.of_keys[name] = logs[names[name]].copy()
+        while self.of_keys and self.of_keys[first := next(iter(self.of_keys))][-1] <= oldest:
+            del self.of_keys[first]

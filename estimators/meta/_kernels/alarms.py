@@ -1,0 +1,181 @@
+"""Alarms under a budget: a threshold that follows what cells are worth, saved alarms, and logs of the last alarms."""
+
+import math
+
+import numpy as np
+
+from estimators._kernels.compile import HOT, LOOP, Direct, njit
+from estimators._typing import Array
+
+# log-odds from -REACH to REACH, beyond which cells tie
+N_BINS, REACH = 4096, 20.0
+# weights of counts grow instead of old counts fading; beyond this they are scaled down
+_HEAVY = 1e100
+
+# Times are in rows or in microseconds.
+METER = np.dtype(
+    [
+        ("rate", "f8"),  # alarms per unit of time
+        ("depth", "f8"),  # how many alarms can be saved
+        ("memory", "f8"),  # time in which counts fade by e
+        ("span", "f8"),  # time in which the log may hold alarms
+        ("key_span", "f8"),  # the same for the logs of keys
+        ("now", "f8"),
+        ("saved", "f8"),  # alarms that may be raised at once
+        ("scale", "f8"),  # weight of what is counted now
+        ("elapsed", "f8"),  # weight of the time that has passed
+        ("above", "f8"),  # weight of the cells from the bin `least` on
+        ("least", "i8"),  # the lowest bin of which cells are alarms
+        ("oldest", "i8"),  # place in the log of the oldest alarm
+    ],
+    align=True,
+)
+
+
+@njit(**HOT)
+def place_of(worth: float) -> int:
+    """Return the bin of a worth from 0 to 1."""
+    if worth <= 0.0:
+        return 0
+    if worth >= 1.0:
+        return N_BINS - 1
+    place = (math.log(worth / (1.0 - worth)) + REACH) * (N_BINS / (2.0 * REACH))
+    return int(min(max(place, 0.0), N_BINS - 1.0))
+
+
+@njit(**HOT)
+def pass_time(meter: Array, counts: Array, now: float) -> None:
+    """Save alarms for the time that has passed, and let what was counted before fade."""
+    head = meter[0]
+    length = now - head.now
+    head.now = now
+    head.saved = min(head.saved + head.rate * length, head.depth)
+    faded = -math.expm1(-length / head.memory)
+    # after hundreds of memories without a row nothing is left, and nothing may overflow
+    head.scale /= max(1.0 - faded, 1.0 / _HEAVY)
+    head.elapsed += head.scale * head.memory * faded
+    if head.scale > _HEAVY:
+        for place in range(N_BINS):
+            counts[place] /= head.scale
+        head.elapsed /= head.scale
+        head.above /= head.scale
+        head.scale = 1.0
+
+
+@njit(**HOT)
+def follow(meter: Array, counts: Array) -> None:
+    """Move the threshold to where cells above it come at the rate of the budget: half as often if nothing is saved."""
+    head = meter[0]
+    wanted = head.rate * head.elapsed * (0.5 + head.saved / head.depth)
+    while head.least < N_BINS and head.above > wanted:
+        head.above -= counts[head.least]
+        head.least += 1
+    while head.least > 0 and head.above + counts[head.least - 1] <= wanted:
+        head.least -= 1
+        head.above += counts[head.least]
+
+
+@njit(**HOT)
+def best_cell(worth: Array, places: Array, least: int, alarms: Array) -> int:
+    """Return the label of greatest worth that is no alarm yet, from a bin on; the first of those that tie; or -1."""
+    best = -1
+    for label in range(len(worth)):
+        if places[label] >= least and not alarms[label] and (best < 0 or worth[label] > worth[best]):
+            best = label
+    return best
+
+
+@njit(**HOT)
+def is_full(log: Array, oldest: int, now: float, span: float) -> bool:
+    """Return whether one more alarm would be too many within a span of time; an empty log has no limit."""
+    return len(log) > 0 and now - log[oldest] < span
+
+
+@njit(**HOT)
+def enter_of_key(log: Array, now: float) -> None:
+    """Enter an alarm into the log of a key, which is sorted."""
+    if len(log) > 0:
+        for i in range(len(log) - 1):
+            log[i] = log[i + 1]
+        log[-1] = now
+
+
+@njit(**HOT)
+def next_alarm(worth: Array, places: Array, meter: Array, alarms: Array) -> int:
+    """Return the next label of a row to raise an alarm for, or -1.
+
+    Cells of the bin that holds the threshold are alarms only where an alarm that is saved would soon expire: they may be
+    many that tie.
+    """
+    head = meter[0]
+    if head.saved < 1.0:
+        return -1
+    return best_cell(worth, places, head.least - (head.saved > head.depth - 1.0), alarms)
+
+
+@njit(**HOT)
+def spend_row(worth: Array, places: Array, meter: Array, log: Array, of_key: Array, alarms: Array) -> None:
+    """Raise the alarms of a row, in place, as far as nothing refuses them."""
+    head = meter[0]
+    label = next_alarm(worth, places, meter, alarms)
+    while label >= 0:
+        if is_full(log, head.oldest, head.now, head.span) or is_full(of_key, 0, head.now, head.key_span):
+            return
+        alarms[label] = True
+        head.saved -= 1.0
+        enter_of_key(of_key, head.now)
+        if len(log) > 0:
+            log[head.oldest] = head.now
+            head.oldest = (head.oldest + 1) % len(log)
+        label = next_alarm(worth, places, meter, alarms)
+
+
+@njit(**HOT)
+def count_row(places: Array, meter: Array, counts: Array) -> None:
+    """Count the cells of a row."""
+    head = meter[0]
+    for label in range(len(places)):
+        counts[places[label]] += head.scale
+        if places[label] >= head.least:
+            head.above += head.scale
+
+
+@Direct
+@njit(**LOOP)
+def spend(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
+    worth: Array,
+    times: Array,
+    keys: Array,
+    meter: Array,
+    counts: Array,
+    log: Array,
+    of_keys: Array,
+    places: Array,
+    alarms: Array,
+) -> None:
+    """Raise alarms in rows, one after the other, for the cells of greatest worth, from 0 to 1; all else in place.
+
+    `keys` holds the row of `of_keys`, a log for each key, that is meant; `places` is room for a row.
+    """
+    for row in range(len(worth)):
+        pass_time(meter, counts, times[row])
+        follow(meter, counts)
+        for label in range(worth.shape[1]):
+            places[label] = place_of(worth[row, label])
+        spend_row(worth[row], places, meter, log, of_keys[keys[row]], alarms[row])
+        count_row(places, meter, counts)
+
+
+@Direct
+@njit(**LOOP)
+def cap(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
+    worth: Array, decided: Array, times: Array, keys: Array, span: float, of_keys: Array, alarms: Array
+) -> None:
+    """Raise the alarms that were decided (1, others 0), those of greatest worth first, as far as keys permit."""
+    for row in range(len(worth)):
+        log = of_keys[keys[row]]
+        label = best_cell(worth[row], decided[row], 1, alarms[row])
+        while label >= 0 and not is_full(log, 0, times[row], span):
+            alarms[row, label] = True
+            enter_of_key(log, times[row])
+            label = best_cell(worth[row], decided[row], 1, alarms[row])

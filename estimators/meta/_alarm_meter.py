@@ -7,8 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from estimators._typing import Array
+from estimators.meta._alarm_weights import Weights
 from estimators.meta._kernels.alarms import METER, N_BINS, REACH, cap, spend
 
+Owners = Sequence[Hashable] | None
+
+_INTEGERS, _FLOATS = np.dtype(np.int64), np.dtype(np.float64)
+# what the loop takes where rows are counted, and where there are no keys
+_ROW_NUMBERS, _NO_KEYS, _NO_LOG = np.empty(0), np.empty(0, dtype=_INTEGERS), np.empty((1, 0))
 # the budget is kept over so many periods, with a tolerance
 PERIODS, TOLERANCE = 10, 1.05
 # a log of the last alarms is kept for budgets up to this; beyond, fewer alarms can be saved instead
@@ -62,30 +68,37 @@ class AlarmMeter:
         least = int(self.meter["least"][0])
         return math.inf if least == N_BINS else least * (2 * REACH / N_BINS) - REACH if least else -math.inf
 
-    def spend(self, worth: Array, decided: Array, times: Array | None, owners: Sequence[Hashable] | None) -> Array:
-        """Return the alarms of rows; `decided` are those that an infinite budget would raise."""
-        if times is None:
-            times = self.now + np.arange(1.0, len(worth) + 1)
-        elif math.isnan(self.now):
+    def spend(self, proba: Array, weights: Weights, times: Array | None, owners: Owners) -> Array:
+        """Return the alarms (1) of rows under a finite budget."""
+        alarms = np.zeros(proba.shape, dtype=_INTEGERS)
+        codes, logs, names = self._logs(owners)
+        if times is not None and math.isnan(self.now):
             self.meter["now"] = times[0]
-        alarms = np.zeros(worth.shape, dtype=np.bool_)
-        codes, logs, names = self._logs(owners, len(worth))
-        if self.limits.budget < math.inf:
-            places = np.empty(worth.shape[1], dtype=np.int64)
-            spend(worth, times, codes, self.meter, self.counts, self.log, logs, places, alarms)
-        else:
-            cap(worth, decided.astype(np.int64), times, codes, float(self.meter["key_span"][0]), logs, alarms)
-            self.meter["now"] = times[-1]
+        spend(
+            *(np.ascontiguousarray(proba, dtype=_FLOATS), weights.factors, _ROW_NUMBERS if times is None else times),
+            *(codes, self.meter, self.counts, self.log, logs),
+            *(np.empty(proba.shape[1]), np.empty(proba.shape[1], dtype=_INTEGERS), alarms),
+        )
+        if owners is not None:
+            self._keep(logs, names)
+        return alarms
+
+    def cap(self, decided: Array, proba: Array, weights: Weights, times: Array | None, owners: Owners) -> Array:
+        """Return the alarms (1) that were decided, as far as keys permit."""
+        alarms = np.zeros(proba.shape, dtype=_INTEGERS)
+        codes, logs, names = self._logs(owners)
+        times = self.now + np.arange(1.0, len(proba) + 1) if times is None else times
+        worth, decided = proba * weights.factors, np.ascontiguousarray(decided, dtype=_INTEGERS)
+        cap(np.ascontiguousarray(worth), decided, times, codes, float(self.meter["key_span"][0]), logs, alarms)
+        self.meter["now"] = times[-1]
         self._keep(logs, names)
         return alarms
 
-    def _logs(
-        self, owners: Sequence[Hashable] | None, n_rows: int
-    ) -> tuple[Array, Array, dict[Hashable, int]]:
+    def _logs(self, owners: Owners) -> tuple[Array, Array, dict[Hashable, int]]:
         """Return a code for the key of each row, the log of each code, and the codes by key."""
         size = self.limits.key_budget
         if size is None or owners is None:
-            return np.zeros(n_rows, dtype=np.int64), np.empty((1, 0)), {}
+            return _NO_KEYS, _NO_LOG, {}
         names: dict[Hashable, int] = {}
         codes = np.array([names.setdefault(owner, len(names)) for owner in owners], dtype=np.int64)
         unknown = np.full(size, -np.inf)

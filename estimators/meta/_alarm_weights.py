@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,25 +23,24 @@ class Weights(NamedTuple):
     given: Mapping[Any, float]
     default: float  # of labels that are not among `given`
     top: float  # the greatest
+    factors: Array  # of probabilities, to their worth
+    are_equal: bool
 
-    @property
-    def are_equal(self) -> bool:
-        """Whether all labels known so far have one weight."""
-        return bool((self.of_labels == self.of_labels[0]).all())
+    @classmethod
+    def of(cls, of_labels: Array, given: Mapping[Any, float], default: float) -> Self:
+        """Return the weights of the labels known so far."""
+        top = max([*of_labels.tolist(), *given.values(), default])
+        return cls(of_labels, given, default, top, (of_labels + 1) / (top + 1), len(set(of_labels.tolist())) == 1)
 
-    def widened(self, n_labels: int, names: Sequence[Hashable] | None) -> "Weights":
+    def widened(self, n_labels: int, names: Sequence[Hashable] | None) -> Self:
         """Return the weights of more labels."""
         new = range(len(self.of_labels), n_labels)
         more = [self.given.get(names[label] if names else label, self.default) for label in new]
-        return self._replace(of_labels=np.append(self.of_labels, more))
-
-    def worth(self, proba: Array) -> Array:
-        """Return the worth of each probability, in one type and contiguous."""
-        return np.ascontiguousarray(proba * ((self.of_labels + 1) / (self.top + 1)), dtype=np.float64)
+        return self.of(np.append(self.of_labels, more), self.given, self.default)
 
     def log_odds(self, proba: Array) -> Array:
         """Return the log-odds of the worth of each probability."""
-        return np.asarray(logit(self.worth(proba)))
+        return np.asarray(logit(proba * self.factors))
 
     def is_gain(self, proba: Array) -> Array:
         """Return which alarms lose nothing in the mean."""
@@ -59,10 +58,10 @@ def check_weights(weights: Any, n_labels: int, names: Sequence[Hashable] | None,
         known = range(n_labels) if names is None else names
         if not grows and (unknown := [label for label in given if label not in known]):
             raise ValueError(f"weights must be of labels: {shown([*known])}. Got one of {unknown[0]!r}.")
-        return Weights(np.empty(0), given, 1.0, max([*given.values(), 1.0])).widened(n_labels, names)
+        return Weights.of(np.empty(0), given, 1.0).widened(n_labels, names)
     if np.ndim(weights) == 0:
         weight = _positive(weights)
-        return Weights(np.full(n_labels, weight), {}, weight, weight)
+        return Weights.of(np.full(n_labels, weight), {}, weight)
     return _of_array(weights, n_labels)
 
 
@@ -73,7 +72,7 @@ def _of_array(weights: npt.ArrayLike, n_labels: int) -> Weights:
             f"Got shape {np.shape(weights)} instead."
         )
     values = [_positive(weight) for weight in np.asarray(weights).tolist()]
-    return Weights(np.array(values), {}, 1.0, max([*values, 1.0]))
+    return Weights.of(np.array(values), {}, 1.0)
 
 
 def _positive(weight: Any) -> float:

@@ -12,12 +12,12 @@ from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, 
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.durations import parse_duration
 from estimators.contract.environments import EnvironmentClassifier
-from estimators.contract.failed_calls import unchanged_on_error, unchanged_or_marked
+from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.parameters import Rule, check_rules
-from estimators.contract.targets import as_table
+from estimators.contract.targets import FEW, as_table
 from estimators.contract.validation import Features
 from estimators.meta._alarm_meter import AlarmMeter, Limits
-from estimators.meta._alarm_weights import Weights, check_weights
+from estimators.meta._alarm_weights import check_weights
 from estimators.meta._row_keys import KeysLike, check_order, read_owners, read_times
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.replay._meta_base import OuterClassifier, begin_inner
@@ -165,7 +165,7 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
             decided, scores = self._infer_each(X)
             return self._spend(self._target.decisions(decided, scores), self._target.probabilities(scores), rows)
 
-    def predict_then_fit(  # noqa: PLR0913 - a chunk with all that its rows may have
+    def predict_then_fit(
         self,
         X: MatrixLike,
         Y: MatrixLike,
@@ -274,6 +274,7 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
         names = getattr(self, "label_names_", None)
         self._weights = check_weights(self.weights, self.n_labels_, names, grows=self.on_new_labels == "grow")
         self._meter = AlarmMeter(limits)
+        self._is_learner = self._decides_itself()
         if not (self._target.multilabel or self._is_learner):
             raise ValueError(
                 "y must be a table of labels, one column each, for a finite budget, several weights or a key_budget. "
@@ -284,6 +285,7 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
     def _grow(self, n_before: int) -> None:
         super()._grow(n_before)
         self._weights = self._weights.widened(self.n_labels_, getattr(self, "label_names_", None))
+        self._is_learner = self._decides_itself()
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
         # others may return NaN for a probability, which is seen only after they have learnt
@@ -294,6 +296,22 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None, **metadata: Array) -> tuple[Array, Array]:
         return self.estimator_.predict_then_fit(X, as_table(Y), label_mask=mask, **metadata)
+
+    def _predict_then_learn_checked(
+        self,
+        call: unchanged_on_error,
+        rows: tuple[Features, Array, Mask | None, Mask | None],
+        passed: Mapping[str, Array],
+    ) -> tuple[Array, Array]:
+        inner = self.estimator_
+        if not self._target.multilabel or inner._nominal is not None:
+            return super()._predict_then_learn_checked(call, rows, passed)
+        # the classifier would check the same again, which takes as long as all else for a row
+        check_not_diverged(inner)
+        if self._fails_late:
+            call.copy(["estimator_"])
+        with unchanged_or_marked(inner) as inside:
+            return inner._predict_then_learn_checked(inside, rows, passed)
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         decided, proba = self.estimator_.predict_with_proba(X)
@@ -307,8 +325,8 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
         return self.estimator_._infer_each(X)
 
     # ------------------------------------------------------------------ parts
-    @property
-    def _is_learner(self) -> bool:
+    def _decides_itself(self) -> bool:
+        """Return whether alarms are what the classifier predicts."""
         limits = self._meter.limits
         return limits.budget == math.inf and limits.key_budget is None and self._weights.are_equal
 
@@ -345,9 +363,11 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
         """Return the alarms of rows, and spend them."""
         if self._is_learner:
             return decided
-        if np.isnan(proba).any():
+        # far faster for a row
+        if np.isnan(proba).any() if proba.size > FEW else math.isnan(sum(proba.ravel().tolist())):
             row, label = np.argwhere(np.isnan(proba))[0]
             raise ValueError(f"estimator must return probabilities. Got NaN in row {row}, label {label}.")
-        if self._meter.limits.budget == math.inf and not self._weights.are_equal:
-            decided = self._weights.is_gain(proba)
-        return self._meter.spend(self._weights.worth(proba), decided, *rows).astype(np.int64)
+        if self._meter.limits.budget < math.inf:
+            return self._meter.spend(proba, self._weights, *rows)
+        gains = decided if self._weights.are_equal else self._weights.is_gain(proba)
+        return self._meter.cap(gains, proba, self._weights, *rows)

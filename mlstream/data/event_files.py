@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from estimators.contract.durations import parse_duration
 from mlstream._support.content import FormatError, UnpackedFile, bare_path, show, stem
 from mlstream._support.files import atomic_path, did_you_mean
 from mlstream._support.memory import require_memory
 from mlstream._support.spreadsheets import guard_text
 from mlstream.data._event_blocks import TABLES, read_csv, read_json, require_suffix
 from mlstream.data._event_cells import Block, ColumnReader, TimeReader
-from estimators.contract.durations import parse_duration
 from mlstream.data.events import EventColumn, Events, TextColumn
 from mlstream.formats.csv_dialects import dialect_of, quote
 from mlstream.formats.lines import Lines

@@ -116,11 +116,14 @@ def _meet_other_learners() -> None:
 
 
 def _meet_rare_cases() -> None:
-    """Give learners one class a row, a category, many features, and so many label sets that their table is cleaned."""
+    """Give learners one class a row, keys, a category, many features, and so many label sets that their table is cleaned."""
     (X, Y), wide = _rows(), sp.csr_array(np.eye(_N_ROWS // 10, _N_ROWS // 2))
     classes = Y[:, 0] + Y[:, 1]
     estimators.PrevalenceThreshold(estimators.HoeffdingTreeClassifier()).partial_fit(X, classes).predict(X)
     estimators.PrevalenceThreshold(estimators.HoeffdingTreeClassifier()).predict_then_fit(X, classes)
+    for budget in (5, np.inf):
+        capped = estimators.AlarmBudget(estimators.MeanLabelsClassifier(), budget, key_budget=1)
+        capped.predict_then_fit(X, Y, keys={"row": np.arange(len(X))})
     estimators.HoeffdingTreeClassifier(categorical_features=[0]).partial_fit(np.round(X), classes)
     estimators.StreamRidgeClassifier().partial_fit(wide, Y[: wide.shape[0]]).predict(wide)
     sets = np.random.default_rng(0).integers(0, 2, (_N_ROWS, 10))

@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from estimators import (
     STRATEGIES,
     AdaptiveRandomForestClassifier,
+    AlarmBudget,
     BinaryRelevance,
     ExtremelyFastDecisionTreeClassifier,
     FIFOMemory,
@@ -49,6 +50,7 @@ _OTHERS = {
     "forest in threads": AdaptiveRandomForestClassifier(3, n_jobs=2),
     "PRAGMA forest of a stream": PragmaStreamForestClassifier(AdaptiveRandomForestClassifier(2)),
     "PRAGMA threshold": PragmaThreshold(OnlineNeuralClassifier()),
+    "alarm budget": AlarmBudget(OnlineNeuralClassifier()),
     "prevalence threshold": PrevalenceThreshold(OnlineNeuralClassifier()),
     "binary relevance in threads": BinaryRelevance(GaussianNB(), n_jobs=2),
     "pipeline": StreamPipeline([("scale", StandardScaler()), ("learn", OnlineNeuralClassifier())]),

@@ -11,6 +11,8 @@ from estimators._typing import Array
 N_BINS, REACH = 4096, 20.0
 # weights of counts grow instead of old counts fading; beyond this they are scaled down
 _HEAVY = 1e100
+# while alarms expire, counts fade so many times as fast
+HASTE = 30.0
 
 # Times are in rows or in microseconds.
 METER = np.dtype(
@@ -24,6 +26,7 @@ METER = np.dtype(
         ("saved", "f8"),  # alarms that may be raised at once
         ("scale", "f8"),  # weight of what is counted now
         ("elapsed", "f8"),  # weight of the time that has passed
+        ("n_rows", "f8"),  # weight of the rows that are counted
         ("above", "f8"),  # weight of the cells from the bin `least` on
         ("least", "i8"),  # the lowest bin of which cells are alarms
         ("oldest", "i8"),  # place in the log of the oldest alarm
@@ -45,19 +48,32 @@ def place_of(worth: float) -> int:
 
 @njit(**HOT)
 def pass_time(meter: Array, counts: Array, now: float) -> None:
-    """Save alarms for the time that has passed, and let what was counted before fade."""
+    """Save alarms for the time that has passed, and let what was counted before fade.
+
+    Of a time without rows, only that counts in which all that can be saved is saved.
+    """
     head = meter[0]
-    length = now - head.now
+    length = min(now - head.now, head.depth / head.rate)
     head.now = now
-    head.saved = min(head.saved + head.rate * length, head.depth)
-    faded = -math.expm1(-length / head.memory)
-    # after hundreds of memories without a row nothing is left, and nothing may overflow
-    head.scale /= max(1.0 - faded, 1.0 / _HEAVY)
-    head.elapsed += head.scale * head.memory * faded
+    is_full = head.saved + head.rate * length > head.depth
+    head.saved = head.depth if is_full else head.saved + head.rate * length
+    fade(meter, counts, length / head.memory)
+    if is_full and head.n_rows > 0.0:
+        # alarms expire, as after a fall of scores: by row, since nothing can be learnt from a time without rows
+        fade(meter, counts, HASTE * head.elapsed / (head.n_rows * head.memory))
+    head.elapsed += head.scale * length
+
+
+@njit(**HOT)
+def fade(meter: Array, counts: Array, length: float) -> None:
+    """Let what was counted fade by exp(length), or a little less if that is a lot, by more weight for what follows."""
+    head = meter[0]
+    head.scale *= math.exp(min(length, 3.0))
     if head.scale > _HEAVY:
         for place in range(N_BINS):
             counts[place] /= head.scale
         head.elapsed /= head.scale
+        head.n_rows /= head.scale
         head.above /= head.scale
         head.scale = 1.0
 
@@ -80,7 +96,7 @@ def best_cell(worth: Array, places: Array, least: int, alarms: Array) -> int:
     """Return the label of greatest worth that is no alarm yet, from a bin on; the first of those that tie; or -1."""
     best = -1
     for label in range(len(worth)):
-        if places[label] >= least and not alarms[label] and (best < 0 or worth[label] > worth[best]):
+        if places[label] >= least and alarms[label] == 0 and (best < 0 or worth[label] > worth[best]):
             best = label
     return best
 
@@ -104,8 +120,8 @@ def enter_of_key(log: Array, now: float) -> None:
 def next_alarm(worth: Array, places: Array, meter: Array, alarms: Array) -> int:
     """Return the next label of a row to raise an alarm for, or -1.
 
-    Cells of the bin that holds the threshold are alarms only where an alarm that is saved would soon expire: they may be
-    many that tie.
+    Cells of the bin that holds the threshold, of which many may tie, are alarms only where a saved alarm would soon
+    expire.
     """
     head = meter[0]
     if head.saved < 1.0:
@@ -121,7 +137,7 @@ def spend_row(worth: Array, places: Array, meter: Array, log: Array, of_key: Arr
     while label >= 0:
         if is_full(log, head.oldest, head.now, head.span) or is_full(of_key, 0, head.now, head.key_span):
             return
-        alarms[label] = True
+        alarms[label] = 1
         head.saved -= 1.0
         enter_of_key(of_key, head.now)
         if len(log) > 0:
@@ -134,48 +150,57 @@ def spend_row(worth: Array, places: Array, meter: Array, log: Array, of_key: Arr
 def count_row(places: Array, meter: Array, counts: Array) -> None:
     """Count the cells of a row."""
     head = meter[0]
+    head.n_rows += head.scale
     for label in range(len(places)):
         counts[places[label]] += head.scale
         if places[label] >= head.least:
             head.above += head.scale
 
 
+@njit(**HOT)
+def weigh_row(proba: Array, factors: Array, worth: Array, places: Array) -> None:
+    """Write what the cells of a row are worth, and their bins."""
+    for label in range(len(proba)):
+        worth[label] = proba[label] * factors[label]
+        places[label] = place_of(worth[label])
+
+
 @Direct
 @njit(**LOOP)
 def spend(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
-    worth: Array,
+    proba: Array,
+    factors: Array,
     times: Array,
     keys: Array,
     meter: Array,
     counts: Array,
     log: Array,
     of_keys: Array,
+    worth: Array,
     places: Array,
     alarms: Array,
 ) -> None:
-    """Raise alarms in rows, one after the other, for the cells of greatest worth, from 0 to 1; all else in place.
+    """Raise alarms (1) in rows, one after the other, for the cells of greatest worth, probability times factor.
 
-    `keys` holds the row of `of_keys`, a log for each key, that is meant; `places` is room for a row.
+    `times` may be empty if they are numbers of rows. `keys` holds the row of `of_keys`, a log for each key, that is
+    meant; it is empty if all rows mean the first. `worth` and `places` are room for a row.
     """
-    for row in range(len(worth)):
-        pass_time(meter, counts, times[row])
+    for row in range(len(proba)):
+        pass_time(meter, counts, times[row] if len(times) > 0 else meter[0].now + 1.0)
         follow(meter, counts)
-        for label in range(worth.shape[1]):
-            places[label] = place_of(worth[row, label])
-        spend_row(worth[row], places, meter, log, of_keys[keys[row]], alarms[row])
+        weigh_row(proba[row], factors, worth, places)
+        spend_row(worth, places, meter, log, of_keys[keys[row] if len(keys) > 0 else 0], alarms[row])
         count_row(places, meter, counts)
 
 
 @Direct
 @njit(**LOOP)
-def cap(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
-    worth: Array, decided: Array, times: Array, keys: Array, span: float, of_keys: Array, alarms: Array
-) -> None:
-    """Raise the alarms that were decided (1, others 0), those of greatest worth first, as far as keys permit."""
+def cap(worth: Array, decided: Array, times: Array, keys: Array, span: float, of_keys: Array, alarms: Array) -> None:
+    """Raise the alarms that were decided (1), those of greatest worth first, as far as keys permit."""
     for row in range(len(worth)):
         log = of_keys[keys[row]]
         label = best_cell(worth[row], decided[row], 1, alarms[row])
         while label >= 0 and not is_full(log, 0, times[row], span):
-            alarms[row, label] = True
+            alarms[row, label] = 1
             enter_of_key(log, times[row])
             label = best_cell(worth[row], decided[row], 1, alarms[row])

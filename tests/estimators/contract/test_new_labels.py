@@ -19,6 +19,7 @@ from estimators import (
     ADWINBoostingClassifier,
     AESAKNNSClassifier,
     AGEMClassifier,
+    AlarmBudget,
     BinaryRelevance,
     ClassifierChain,
     ContextWindowClassifier,
@@ -106,6 +107,7 @@ GROWING = {
     "context of tasks": ContextWindowClassifier(GaussianNB(), context_size=80, policy="task"),
     "replay": ReplayClassifier(MeanLabelsClassifier(), **MEMORIES, random_state=0),
     "replay with the task": ReplayClassifier(StreamRidgeClassifier(random_state=0), **MEMORIES, random_state=0),
+    "alarm budget": AlarmBudget(OnlineLogisticRegression(0.1), budget=20, period=50, weights={1: 3.0}),
     "threshold": PrevalenceThreshold(MeanLabelsClassifier()),
     "threshold with the task": PrevalenceThreshold(StreamRidgeClassifier(random_state=0)),
     "GDumb": GDumbClassifier(MeanLabelsClassifier(), size=40, epochs=2, random_state=0),
@@ -130,7 +132,7 @@ DRAWING = {
 }
 
 # the parameter is that of the learner inside
-FOLLOWING = {StreamPipeline, ReplayClassifier, GDumbClassifier, PrevalenceThreshold}
+FOLLOWING = {StreamPipeline, ReplayClassifier, GDumbClassifier, PrevalenceThreshold, AlarmBudget}
 
 
 def with_growth(learner):

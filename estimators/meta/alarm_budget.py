@@ -13,6 +13,7 @@ from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.durations import parse_duration
 from estimators.contract.environments import EnvironmentClassifier
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
+from estimators.contract.new_labels import grows
 from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.targets import FEW, as_table
 from estimators.contract.validation import Features
@@ -272,7 +273,7 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
     def _start(self) -> None:
         limits = self._check_limits()
         names = getattr(self, "label_names_", None)
-        self._weights = check_weights(self.weights, self.n_labels_, names, grows=self.on_new_labels == "grow")
+        self._weights = check_weights(self.weights, self.n_labels_, names, grows=grows(self))
         self._meter = AlarmMeter(limits)
         self._is_learner = self._decides_itself()
         if not (self._target.multilabel or self._is_learner):

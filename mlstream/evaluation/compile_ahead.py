@@ -116,7 +116,7 @@ def _meet_other_learners() -> None:
 
 
 def _meet_rare_cases() -> None:
-    """Give learners one class a row, keys, a category, many features, and so many label sets that their table is cleaned."""
+    """Give learners classes, keys, a category, many features, and so many label sets that their table is cleaned."""
     (X, Y), wide = _rows(), sp.csr_array(np.eye(_N_ROWS // 10, _N_ROWS // 2))
     classes = Y[:, 0] + Y[:, 1]
     estimators.PrevalenceThreshold(estimators.HoeffdingTreeClassifier()).partial_fit(X, classes).predict(X)

@@ -403,6 +403,7 @@ _REPEATING = {
     "context, default",
     "context, default trees",
     "context, tree",
+    "alarm budget of Bayes",
     "threshold of Bayes",
     "pipeline of nothing",
     "River, trees",

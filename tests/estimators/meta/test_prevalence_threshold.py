@@ -17,35 +17,13 @@ from estimators import (
     PrevalenceThreshold,
     StreamPipeline,
 )
-from estimators.contract.base import StreamClassifier
 from metrics import ba_macro
 from tests.estimators import streams
+from tests.estimators.learners import Given
 from tests.estimators.slow_prevalence import SlowRule
 from tests.loops import check_all, in_two_tiers
 
 FOREIGN = BernoulliNB()
-
-
-class Given(StreamClassifier):
-    """Take the features for the probabilities of the labels, and learn nothing."""
-
-    _learns_unknown = True
-
-    def __init__(self, targeted=False):
-        self.targeted = targeted
-
-    @property
-    def uses_task(self):
-        return self.targeted
-
-    def _start(self):
-        pass
-
-    def _learn(self, X, Y, mask, weight):
-        pass
-
-    def _predict_proba(self, X):
-        return np.asarray(X, dtype=np.float64)
 
 
 def drifting(n=400, seed=0):

@@ -2,7 +2,7 @@
 
 import math
 import pickle
-from datetime import UTC, timedelta
+from datetime import UTC, timedelta, timezone
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.naive_bayes import BernoulliNB
 
 from estimators import AlarmBudget, MeanLabelsClassifier, OnlineLogisticRegression, PrevalenceThreshold
 from tests.estimators.learners import Given, Logistic
@@ -151,18 +151,19 @@ def test_most_of_the_budget_is_used_by_day_and_night():
     P = expit(rng.normal(-6, 2, (len(times), 2)))
     alarms = spent(P, budget=10, period="1d", keys={"at": times})
     assert 0.9 * 400 < alarms.sum() <= 420
-    assert P[alarms == 1].min() > np.quantile(P, 0.95)
+    late = len(times) // 10
+    assert P[late:][alarms[late:] == 1].min() > np.quantile(P, 0.95)
 
 
 # ---------------------------------------------------------------------- gains
-def test_of_equal_gains_the_earlier_row_then_the_lower_column_is_an_alarm():
+def test_of_cells_that_tie_the_earlier_row_then_the_lower_column_is_an_alarm():
     alarms = spent(np.full((40, 3), 0.2), budget=2, period=10)
-    assert np.argwhere(alarms)[:3].tolist() == [[10, 0], [14, 0], [19, 0]]
+    assert np.argwhere(alarms)[:3].tolist() == [[5, 0], [10, 0], [15, 0]]
 
 
 def test_a_finite_budget_goes_to_the_greatest_gains():
     rng = np.random.default_rng(0)
-    P = expit(rng.normal(-4, 1, (20_000, 2)))
+    P = expit(rng.normal(-7, 1, (20_000, 2)))
     alarms = spent(P, budget=20, period=1000, weights=[1.0, 9.0])
     gains = np.array([1.0, 9.0]) * P - (1 - P)
     best = gains > np.sort(gains, axis=None)[-400]
@@ -214,7 +215,7 @@ def rows_with_keys(n_rows=400, seed=0):
     X = rng.normal(size=(n_rows, 3))
     Y = np.where(rng.random((n_rows, 2)) < 0.2, np.nan, X[:, :2] + rng.normal(size=(n_rows, 2)) > 1.5)
     Y[rng.random(n_rows) < 0.1] = np.nan
-    keys = np.empty(n_rows, dtype=[("at", "datetime64[s]"), ("host", "U4")])
+    keys = np.empty(n_rows, dtype=[("at", "datetime64[ms]"), ("host", "U4")])
     keys["at"] = MIDNIGHT + rng.integers(0, 2000, n_rows).cumsum() * np.timedelta64(1, "s")
     keys["host"] = rng.choice(["a", "bb", "c"], n_rows)
     return X, Y, keys
@@ -228,7 +229,7 @@ LIMITED = {
 
 
 @pytest.mark.parametrize("name", LIMITED)
-@pytest.mark.parametrize("inner", [OnlineLogisticRegression(0.3), PrevalenceThreshold(Logistic(0.3)), GaussianNB()])
+@pytest.mark.parametrize("inner", [OnlineLogisticRegression(0.3), PrevalenceThreshold(Logistic(0.3)), BernoulliNB()])
 def test_a_chunk_is_the_loop_over_its_rows(name, inner):
     X, Y, keys = rows_with_keys()
     learner = AlarmBudget(inner, **LIMITED[name])
@@ -239,7 +240,7 @@ def test_a_chunk_is_the_loop_over_its_rows(name, inner):
     for start, stop in ((0, 1), (1, 90), (90, 400)):
         rows = slice(start, stop)
         parts.append(cut.predict_then_fit(X[rows], Y[rows], keys=keys[rows])[0])
-        cut = pickle.loads(pickle.dumps(cut))
+        cut = pickle.loads(pickle.dumps(cut))  # noqa: S301 - our own
     np.testing.assert_array_equal(np.concatenate(parts), whole)
     for i, row in enumerate(slice(i, i + 1) for i in range(len(X))):
         np.testing.assert_array_equal(loop.predict_proba(X[row])[0], proba[i])
@@ -269,7 +270,7 @@ def test_keys_may_be_arrays_mappings_or_frames():
     learner = AlarmBudget(MeanLabelsClassifier(), **LIMITED["time"])
     expected = clone(learner).predict_then_fit(X, Y, keys=keys)[0]
     columns = {"other": np.arange(60), "at": keys["at"], "host": keys["host"]}
-    moments = [at.replace(tzinfo=UTC) + timedelta(0) for at in keys["at"].tolist()]
+    moments = [at.replace(tzinfo=UTC).astimezone(timezone(timedelta(hours=2))) for at in keys["at"].tolist()]
     for form in (columns, pd.DataFrame(columns), pl.DataFrame(columns), {"at": moments, "host": keys["host"]}):
         named = clone(learner).set_params(key="host", time="at")
         np.testing.assert_array_equal(named.predict_then_fit(X, Y, keys=form)[0], expected)
@@ -335,7 +336,7 @@ def test_wrong_keys_are_refused_and_change_nothing(keys, message):
 
 
 def test_the_advised_fields_may_be_named():
-    with pytest.raises(ValueError, match="keys must have the field 'ip'. Got at, host instead"):
+    with pytest.raises(ValueError, match=r"keys must have the field 'ip'\. Got at, host instead"):
         spent(np.ones((2, 1)), budget=1, key="ip", key_budget=1, keys={"at": AT, "host": ["a", "b"]})
     with pytest.raises(ValueError, match="keys must hold times in 'host', as datetime64 or datetime"):
         spent(np.ones((2, 1)), budget=1, period="1d", time="host", keys={"at": AT, "host": ["a", "b"]})
@@ -357,7 +358,7 @@ def test_probabilities_that_are_nan_change_nothing():
         lambda: learner.raise_alarms(X),
         lambda: learner.predict_then_fit_one(X[1], Y[1]),
     ):
-        with pytest.raises(ValueError, match="estimator must return probabilities. Got NaN in row"):
+        with pytest.raises(ValueError, match=r"estimator must return probabilities\. Got NaN in row"):
             spend()
         assert pickle.dumps(learner) == before
 

@@ -3,6 +3,7 @@
 from metrics.anytime import anytime_score, running_mean
 from metrics.areas import average_precision, roc_auc
 from metrics.asymmetric import pragma, pragma_plane
+from metrics.at_budget import precision_at_budget, recall_at_budget
 from metrics.at_k import confident_accuracy_at_k, ndcg_at_k, precision_at_k, precision_at_k_maximum, recall_at_k
 from metrics.balanced_accuracy import ba_macro, ba_macro_from_counts
 from metrics.bayesian import BayesianComparison, bayesian_signed_rank
@@ -93,6 +94,7 @@ __all__ = [
     "pragma",
     "pragma_plane",
     "precision",
+    "precision_at_budget",
     "precision_at_k",
     "precision_at_k_by_row",
     "precision_at_k_maximum",
@@ -103,6 +105,7 @@ __all__ = [
     "rank_intervals",
     "ranking_loss",
     "recall",
+    "recall_at_budget",
     "recall_at_k",
     "recall_from_counts",
     "refinement_jaccard",

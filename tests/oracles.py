@@ -330,6 +330,44 @@ def confident_accuracy_at_k(row: Any, k: int, ties: str = "expected") -> float:
     return _over_orders(row, lambda p: max(p, 1 - p), right, ties)
 
 
+def _at_budget(cells_of: list[Any], budget: int, period: Any, ties: str) -> tuple[float, int, int]:
+    """Hits, alarms and relevant cells, over the periods."""
+    hits = n_alarms = n_relevant = 0.0
+    for name in set(period):
+        best = sorted((-s, i, t) for i, (t, s, at) in enumerate(cells_of) if at == name)
+        last = best[min(budget, len(best)) - 1][0] if best else 0
+        tied = [t for s, _, t in best if s == last]
+        above = [t for s, _, t in best if s < last]
+        n_left = min(budget, len(best)) - len(above)
+        if best:
+            hits += sum(above) + (sum(tied[:n_left]) if ties == "order" else n_left * sum(tied) / len(tied))
+        n_alarms += min(budget, len(best))
+        n_relevant += sum(t for _, _, t in best)
+    return hits, int(n_alarms), int(n_relevant)
+
+
+def precision_at_budget(
+    y_true: Any, y_score: Any, budget: int, period: Any, label_mask: Any = None, ties: str = "expected"
+) -> float:
+    rows = zip(cells(y_true, y_score, label_mask), period, strict=True)
+    hits, n_alarms, _ = _at_budget([(t, s, at) for row, at in rows for t, s, _ in row], budget, list(period), ties)
+    return hits / n_alarms
+
+
+def recall_at_budget(
+    y_true: Any,
+    y_score: Any,
+    budget: int,
+    period: Any,
+    label_mask: Any = None,
+    zero_division: float = 0.0,
+    ties: str = "expected",
+) -> float:
+    rows = zip(cells(y_true, y_score, label_mask), period, strict=True)
+    hits, _, n_relevant = _at_budget([(t, s, at) for row, at in rows for t, s, _ in row], budget, list(period), ties)
+    return ratio(hits, n_relevant, zero_division)
+
+
 def propensity_scored(discounted: bool) -> Callable[..., float]:
     """Sum of gains 1 / p at the k best places, with or without discounts, over the greatest sum."""
 

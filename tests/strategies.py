@@ -133,6 +133,14 @@ def scored_at_k(draw: st.DrawFn, kinds: Kinds = ANY) -> LabelCase:
 
 
 @st.composite
+def scored_in_periods(draw: st.DrawFn, kinds: Kinds = ANY) -> LabelCase:
+    """Scores, a budget, and the period of each row."""
+    case = draw(scored(kinds))
+    periods = draw(tables(case.y_true.shape[:1], ("Monday", "Sunday")))
+    return replace(case, extra=(draw(whole(1, 9)), periods))
+
+
+@st.composite
 def scored_with_propensities(draw: st.DrawFn, kinds: Kinds = ANY) -> LabelCase:
     """Scores, k, and a propensity of each label."""
     case = draw(scored_at_k(kinds))

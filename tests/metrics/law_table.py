@@ -98,6 +98,10 @@ def _with_propensities(metric: Callable[..., Any]) -> Callable[..., Any]:
     return score
 
 
+def _in_periods(metric: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda y_true, y_score, budget, period, **options: metric(y_true, y_score, budget, period=period, **options)
+
+
 ZERO = (0.0, 1.0, float("nan"))
 ONE_CLASS = options(one_class=("skip", "recall", "river"))
 AVERAGE = options(average=("samples", "micro", "macro"), zero_division=ZERO)
@@ -238,6 +242,15 @@ LABEL_ROWS: dict[str, LabelRow] = {
     "confident_accuracy_at_k": LabelRow(
         metrics.confident_accuracy_at_k, oracles.confident_accuracy_at_k, given.scored_at_k
     ),
+    "precision_at_budget": LabelRow(
+        _in_periods(metrics.precision_at_budget), oracles.precision_at_budget, given.scored_in_periods
+    ),
+    "recall_at_budget": LabelRow(
+        _in_periods(metrics.recall_at_budget),
+        oracles.recall_at_budget,
+        given.scored_in_periods,
+        variants=options(zero_division=ZERO),
+    ),
     "psprecision_at_k": LabelRow(
         _with_propensities(metrics.psprecision_at_k),
         oracles.propensity_scored(discounted=False),
@@ -288,6 +301,10 @@ for _name in (
 ):
     LABEL_ROWS[f"{_name} (ties in order)"] = replace(
         LABEL_ROWS[_name], variants=options(ties=("order",)), by_column=True
+    )
+for _name in ("precision_at_budget", "recall_at_budget"):
+    LABEL_ROWS[f"{_name} (ties in order)"] = replace(
+        LABEL_ROWS[_name], variants=options(ties=("order",)), by_column=True, in_order=True
     )
 for _name in RATIOS:
     _metric, _summed = getattr(metrics, _name), _from_counts(getattr(metrics, f"{_name}_from_counts"))

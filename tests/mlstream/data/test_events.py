@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mlstream import Events, TextColumn
 from estimators.contract.durations import parse_duration
+from mlstream import Events, TextColumn
 from tests.loops import check_all
 
 TIMES = np.array([0, 5], "datetime64[us]")

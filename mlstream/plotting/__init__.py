@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mlstream.plotting.displays import (
+        AlarmBudgetDisplay,
         CriticalDifferenceDisplay,
         LabelFrequencyDisplay,
         ParetoFrontDisplay,
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AlarmBudgetDisplay",
     "CriticalDifferenceDisplay",
     "LabelFrequencyDisplay",
     "ParetoFrontDisplay",

@@ -1,5 +1,6 @@
 """The classes that users draw with."""
 
+from mlstream.plotting.displays.alarm_budget import AlarmBudgetDisplay
 from mlstream.plotting.displays.critical_difference import CriticalDifferenceDisplay
 from mlstream.plotting.displays.label_frequency import LabelFrequencyDisplay
 from mlstream.plotting.displays.pareto_front import ParetoFrontDisplay
@@ -8,6 +9,7 @@ from mlstream.plotting.displays.score_curves import ScoreCurvesDisplay
 from mlstream.plotting.displays.transfer_matrix import TransferMatrixDisplay
 
 __all__ = [
+    "AlarmBudgetDisplay",
     "CriticalDifferenceDisplay",
     "LabelFrequencyDisplay",
     "ParetoFrontDisplay",

@@ -10,6 +10,7 @@ import pytest
 
 from mlstream import plotting
 from mlstream.plotting import (
+    AlarmBudgetDisplay,
     CriticalDifferenceDisplay,
     LabelFrequencyDisplay,
     ParetoFrontDisplay,
@@ -36,7 +37,10 @@ MAKERS = {
     "bars": lambda **options: LabelFrequencyDisplay.from_dataset(make_table(), **options),
     "ranks": lambda **options: CriticalDifferenceDisplay.from_runs(CAMPAIGN, **options),
     "front": lambda **options: ParetoFrontDisplay.from_runs(CAMPAIGN, **options),
+    "budgets": lambda **options: AlarmBudgetDisplay.from_predictions(ALARMS, {"NN": SCORES}, **options),
 }
+ALARMS = np.array([[1, 0], [0, 0], [0, 1], [1, 0]])
+SCORES = np.array([[0.9, 0.2], [0.3, 0.1], [0.4, 0.8], [0.2, 0.7]])
 
 
 def make_table(Y=((1, 0), (1, 1), (0, 0), (1, 0))):
@@ -295,3 +299,26 @@ def test_a_front_of_runs_takes_those_that_finished():
 def test_a_front_that_cannot_be_drawn_says_why(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_line_is_the_recall_at_budgets_and_a_marker_what_was_decided():
+    display = AlarmBudgetDisplay.from_predictions(
+        ALARMS,
+        {"NN": SCORES, "mean": 1 - SCORES},
+        period=2,
+        budgets=[1, 2, 4],
+        y_pred={"NN": SCORES > 0.25},
+        period_name="day",
+    )
+    assert display.lines_[0].get_xdata().tolist() == [1, 2, 4]
+    np.testing.assert_allclose(display.lines_[0].get_ydata(), [2 / 3, 2 / 3, 1])
+    (point,) = display.points_
+    assert (point.get_xdata()[0], point.get_ydata()[0]) == (2.5, pytest.approx(2 / 3))
+    assert display.ax_.get_xlabel() == "Alarms per day"
+
+
+def test_wrong_budgets_of_alarms_are_refused():
+    with pytest.raises(ValueError, match="recalls must hold a row for each of 1 names"):
+        AlarmBudgetDisplay(["NN"], [1, 2], [[0.5]])
+    with pytest.raises(ValueError, match=r"y_pred must be of learners in y_score. Got 'ridge', and NN"):
+        AlarmBudgetDisplay.from_predictions(ALARMS, {"NN": SCORES}, y_pred={"ridge": ALARMS})

@@ -12,6 +12,8 @@ from metrics.validation import shown
 # a structured array, a mapping or a frame: named fields with an entry a row
 KeysLike = Any
 
+_MICROSECONDS, _INTEGERS, _FLOATS = np.dtype("datetime64[us]"), np.dtype(np.int64), np.dtype(np.float64)
+
 
 def read_times(keys: KeysLike, field: str | None, n_rows: int) -> Array:
     """Return the time of each row in microseconds; without a field, of the only one that holds times."""
@@ -19,9 +21,10 @@ def read_times(keys: KeysLike, field: str | None, n_rows: int) -> Array:
     times = _as_times(values)
     if times.dtype.kind != "M":
         raise ValueError(f"keys must hold times in {name!r}, as datetime64 or datetime. Got {values.dtype} instead.")
-    if (unknown := np.isnat(times)).any():
+    unknown = np.isnat(times)
+    if unknown[0] if n_rows == 1 else unknown.any():
         raise ValueError(f"keys must hold a time for each row. Got none in row {unknown.argmax()} of {name!r}.")
-    return times.astype("datetime64[us]").astype(np.int64).astype(np.float64)
+    return times.astype(_MICROSECONDS).view(_INTEGERS).astype(_FLOATS)
 
 
 def read_owners(keys: KeysLike, field: str | None, n_rows: int) -> list[Any]:
@@ -88,4 +91,4 @@ def _as_times(values: Array) -> Array:
     if values.dtype.kind != "O" or not all(isinstance(one, datetime) for one in values.flat):
         return values
     plain = [one.astimezone(UTC).replace(tzinfo=None) if one.tzinfo else one for one in values.flat]
-    return np.array(plain, dtype="datetime64[us]")
+    return np.array(plain, dtype=_MICROSECONDS)

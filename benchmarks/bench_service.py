@@ -39,7 +39,7 @@ def draw_rows(seed: int = 0) -> Rows:
 def row_by_row(learner: StreamClassifier, rows: Rows) -> None:
     """Learn all rows, each in a call."""
     X, Y, keys = rows
-    passed = [{"keys": one} for one in keys] if getattr(learner, "uses_keys", False) else [{}] * len(X)
+    passed = [{"keys": key} for key in keys] if getattr(learner, "uses_keys", False) else [{}] * len(X)
     for x, y, options in zip(X, Y, passed, strict=True):
         learner.predict_then_fit_one(x, y, **options)
 

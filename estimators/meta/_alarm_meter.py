@@ -1,4 +1,4 @@
-"""What has been spent of an alarm budget, and what may be spent."""
+"""The meter of an alarm budget: it remembers alarms, and raises no more than may be."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -22,7 +22,7 @@ _MOST_LOGGED = 1000
 
 
 class Limits(NamedTuple):
-    """What may be spent; times are in rows or in microseconds."""
+    """Limits of what may be spent; times are in rows or in microseconds."""
 
     budget: float  # alarms per period
     period: float
@@ -32,7 +32,7 @@ class Limits(NamedTuple):
 
 
 class AlarmMeter:
-    """Raises alarms within limits, and remembers them; it changes in place."""
+    """Raise alarms within limits, and remember them, in place."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits

@@ -1,4 +1,4 @@
-"""What hits are worth against false alarms, and the order of alarms that follows."""
+"""Weights of hits against false alarms, and the order of alarms that follows from them."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence

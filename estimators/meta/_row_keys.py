@@ -23,7 +23,7 @@ def read_times(keys: KeysLike, field: str | None, n_rows: int) -> Array:
         raise ValueError(f"keys must hold times in {name!r}, as datetime64 or datetime. Got {values.dtype} instead.")
     unknown = np.isnat(times)
     if unknown[0] if n_rows == 1 else unknown.any():
-        raise ValueError(f"keys must hold a time for each row. Got none in row {unknown.argmax()} of {name!r}.")
+        raise ValueError(f"keys must hold a time for each row. Got NaT in row {unknown.argmax()} of {name!r}.")
     return times.astype(_MICROSECONDS).view(_INTEGERS).astype(_FLOATS)
 
 
@@ -34,7 +34,9 @@ def read_owners(keys: KeysLike, field: str | None, n_rows: int) -> list[Any]:
     # NaN differs from itself: it would be another key in each row
     missing = [row for row, owner in enumerate(owners) if owner is None or owner != owner]  # noqa: PLR0124
     if missing:
-        raise ValueError(f"keys must hold a key for each row. Got none in row {missing[0]} of {name!r}.")
+        raise ValueError(
+            f"keys must hold a key for each row. Got {owners[missing[0]]} in row {missing[0]} of {name!r}."
+        )
     return owners
 
 
@@ -88,7 +90,7 @@ def _column(keys: KeysLike, name: str) -> Array:
 
 def _as_times(values: Array) -> Array:
     """Return Python's datetimes as NumPy's, in UTC if they name a zone, and other values as they are."""
-    if values.dtype.kind != "O" or not all(isinstance(one, datetime) for one in values.flat):
+    if values.dtype.kind != "O" or not all(isinstance(moment, datetime) for moment in values.flat):
         return values
-    plain = [one.astimezone(UTC).replace(tzinfo=None) if one.tzinfo else one for one in values.flat]
+    plain = [time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time for time in values.flat]
     return np.array(plain, dtype=_MICROSECONDS)

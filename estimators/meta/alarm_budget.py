@@ -40,8 +40,8 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
     estimator : estimator instance
         One of our classifiers; or any scikit-learn classifier with ``partial_fit`` and ``predict_proba``, of which each
         label learns a copy (`BinaryRelevance`).
-    budget : float, default=inf
-        Alarms per period, at least 0.1. A finite budget is spent on the greatest gains, even if they are negative. An
+    budget : float
+        Alarms per period, at least 0.1, by default infinite. A finite budget is spent on the greatest gains, even if they are negative. An
         infinite one raises an alarm where the gain is not negative; if all weights are equal, where the classifier
         predicts a label, so that it is the classifier.
     period : int or str, default=1000
@@ -287,6 +287,10 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
         super()._grow(n_before)
         self._weights = self._weights.widened(self.n_labels_, getattr(self, "label_names_", None))
         self._is_learner = self._decides_itself()
+
+    def _check_inside(self, X: Features) -> None:
+        # the classifier learns all rows in one call, and refuses them by itself
+        self.estimator_._check_inside(X)
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
         # others may return NaN for a probability, which is seen only after they have learnt

@@ -322,6 +322,7 @@ BATCHES = {
 LAWS_ONLY = {
     "GDumb of all rows": "a memory of 20 rows is too small to be accurate",
     "GOOWE-ML, label combination": "too few rows to be accurate",
+    "alarm budget of a threshold": "`predict` follows the prevalence of late, and so is not the greatest probability",
     "context of labels": "too few rows to be accurate",
     "threshold of a network": "`predict` follows the prevalence of late, and so the order of rows",
     "threshold with the task": "`predict` follows the prevalence of late, and so is not the greatest probability",

@@ -172,19 +172,15 @@ class AlarmBudgetDisplay:
             raise ValueError(f"y_pred must be of learners in y_score. Got {unknown[0]!r}, and {', '.join(y_score)}.")
         n_periods = _count_periods(period, len(np.asarray(y_true)))
         budgets = np.asarray(_default_budgets(y_true, n_periods) if budgets is None else budgets)
-        display = cls(
-            list(y_score),
-            budgets,
-            [[recall_at_budget(y_true, one, budget, period=period) for budget in budgets] for one in y_score.values()],
-            decisions={
-                name: (
-                    float(np.asarray(one).sum() / n_periods),
-                    recall(y_true, one, average="micro"),
-                )
-                for name, one in decided.items()
-            },
-            period_name=period_name,
-        )
+        recalls = [
+            [recall_at_budget(y_true, scores, budget, period=period) for budget in budgets]
+            for scores in y_score.values()
+        ]
+        decisions = {
+            name: (float(np.asarray(alarms).sum() / n_periods), recall(y_true, alarms, average="micro"))
+            for name, alarms in decided.items()
+        }
+        display = cls(list(y_score), budgets, recalls, decisions=decisions, period_name=period_name)
         return display.plot(ax, **kwargs)
 
 

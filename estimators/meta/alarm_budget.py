@@ -41,9 +41,9 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
         One of our classifiers; or any scikit-learn classifier with ``partial_fit`` and ``predict_proba``, of which each
         label learns a copy (`BinaryRelevance`).
     budget : float
-        Alarms per period, at least 0.1, by default infinite. A finite budget is spent on the greatest gains, even if they are negative. An
-        infinite one raises an alarm where the gain is not negative; if all weights are equal, where the classifier
-        predicts a label, so that it is the classifier.
+        Alarms per period, at least 0.1; infinite by default. A finite budget is spent on the greatest gains, even if
+        they are negative. An infinite one raises an alarm where the gain is not negative; if all weights are equal,
+        where the classifier predicts a label, so that it is the classifier.
     period : int or str, default=1000
         Number of rows; or a length of time such as "1d" or "30min" (ms, s, min, h, d), and then `keys` hold times.
     weights : float, mapping or array-like of shape (n_labels,), default=1.0

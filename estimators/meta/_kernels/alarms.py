@@ -93,7 +93,7 @@ def follow(meter: Array, counts: Array) -> None:
 
 @njit(**HOT)
 def best_cell(worth: Array, places: Array, least: int, alarms: Array) -> int:
-    """Return the label of greatest worth that is not an alarm yet, from a bin on; the first of those that tie; or -1."""
+    """Return the label of greatest worth, from a bin on, that is not an alarm yet; the first of ties; or -1."""
     best = -1
     for label in range(len(worth)):
         if places[label] >= least and alarms[label] == 0 and (best < 0 or worth[label] > worth[best]):

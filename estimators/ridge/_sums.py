@@ -105,27 +105,46 @@ class Model(NamedTuple):
     prevalence: Array
 
 
-class _Standardised(NamedTuple):
-    """Sums of standardised features: covariances with each other and with the labels, and what leads back."""
+class Factor(NamedTuple):
+    """The system that all labels share, factorised: what the coefficients of a label follow from."""
 
-    system: Array  # (n_features, n_features), of which the lower triangle is filled
-    target: Array  # (n_features, n_labels)
-    scale: Array
-    label_mean: Array  # (n_features, n_labels): in the rows whose mask counts the label
-    prevalence: Array
+    triangle: Array  # (n_features, n_features)
+    scale: Array  # (n_features,): inverse deviations of features, 0 for a constant
+
+    def solve(self, in_mask: Array, positive: Array) -> Model:
+        """Return the coefficients of labels from their sums, which may be over more rows than the factor's."""
+        target, label_mean, prevalence = _standardise_labels(in_mask, positive, self.scale)
+        with one_thread():
+            solution, _ = lapack.dpotrs(self.triangle.T, target, lower=False)
+        coef = solution * self.scale[:, np.newaxis]
+        constant = prevalence - (label_mean * coef).sum(axis=0)
+        return Model(np.ascontiguousarray(np.vstack([constant, coef])), np.clip(prevalence, 0.0, 1.0))
+
+
+def factorise(sums: Sums, penalty: Array) -> Factor:
+    """Return the factor of standardised features, with a positive penalty for the coefficient of each.
+
+    The sums hold at least one row. Raises ValueError if they are not finite, or have no solution.
+    """
+    system, scale = _standardise(sums, np.ones(len(penalty)), penalty)
+    with one_thread():
+        # the lower triangle of an array in the order of C is the upper one in that of Fortran, which LAPACK reads
+        triangle, info = lapack.dpotrf(system.T, lower=False, overwrite_a=True, clean=False)
+    if info:
+        raise ValueError(
+            "l2 must be large enough beside the weights of rows for features that repeat each other. "
+            "Got sums that have no solution instead; raise l2, or divide all weights by one number."
+        )
+    return Factor(triangle.T, scale)
 
 
 def solve(sums: Sums, penalty: Array) -> Model:
     """Return the coefficients of all labels from one factorisation; a label that no mask counts has prevalence 0.
 
     Features are standardised, and all labels share the covariance of all rows; means, and the covariance with a label,
-    are those of the rows whose mask counts it. The sums hold at least one row; the penalties, one for each standardised
-    coefficient, are positive. Raises ValueError if sums are not finite, or have no solution.
+    are those of the rows whose mask counts it. The errors are those of `factorise`.
     """
-    system, target, scale, label_mean, prevalence = _standardise(sums, np.ones(len(penalty)), penalty)
-    coef = _solve_positive(system, target) * scale[:, np.newaxis]
-    constant = prevalence - (label_mean * coef).sum(axis=0)
-    return Model(np.ascontiguousarray(np.vstack([constant, coef])), np.clip(prevalence, 0.0, 1.0))
+    return factorise(sums, penalty).solve(sums.in_mask, sums.positive)
 
 
 def choose_penalty(sums: Sums, penalty: Array, levels: Sequence[float]) -> float | None:
@@ -139,7 +158,8 @@ def choose_penalty(sums: Sums, penalty: Array, levels: Sequence[float]) -> float
     if not complete.any():
         return None
     # coefficients in units in which all penalties are the same
-    system, target, *_, prevalence = _standardise(sums, np.sqrt(1.0 / penalty), np.zeros(len(penalty)))
+    system, scale = _standardise(sums, np.sqrt(1.0 / penalty), np.zeros(len(penalty)))
+    target, _, prevalence = _standardise_labels(sums.in_mask, sums.positive, scale)
     with one_thread():
         values, axes = linalg.eigh(system, overwrite_a=True, check_finite=False)
         along = ((axes.T @ target[:, complete]) ** 2).sum(axis=1)
@@ -153,33 +173,34 @@ def choose_penalty(sums: Sums, penalty: Array, levels: Sequence[float]) -> float
     return levels[int(np.argmin(losses))]
 
 
-def _standardise(sums: Sums, unit: Array, penalty: Array) -> _Standardised:
-    """Return sums of features with the deviation `unit`, and means 0, penalties added to the diagonal of the system."""
-    n_rows, rows = sums.products[0, 0], np.maximum(sums.in_mask[0], np.finfo(float).tiny)
-    prevalence, label_mean = sums.positive[0] / rows, sums.in_mask[1:] / rows
+def _standardise(sums: Sums, unit: Array, penalty: Array) -> tuple[Array, Array]:
+    """Return the covariances of features with the deviation `unit`, of which the lower triangle is filled, and scales.
+
+    Penalties are added to the diagonal.
+    """
+    n_rows = sums.products[0, 0]
     mean_square = np.diag(sums.products)[1:] / n_rows
+    _require_finite(mean_square)
     variance = mean_square - (sums.products[0, 1:] / n_rows) ** 2
     varies = variance > _NO_VARIANCE * mean_square
     scale = np.divide(unit, np.sqrt(np.where(varies, variance, 1.0)), out=np.zeros_like(variance), where=varies)
-    target = (sums.positive[1:] / rows - label_mean * prevalence) * scale[:, np.newaxis]
     system = np.zeros((len(scale), len(scale)), order="C")
     correlate(sums.products, scale, penalty, system)
-    if not (np.isfinite(mean_square).all() and np.isfinite(target).all()):
+    return system, scale
+
+
+def _standardise_labels(in_mask: Array, positive: Array, scale: Array) -> tuple[Array, Array, Array]:
+    """Return the covariances of scaled features with labels, means of features, and prevalence, where they count."""
+    rows = np.maximum(in_mask[0], np.finfo(float).tiny)
+    prevalence, label_mean = positive[0] / rows, in_mask[1:] / rows
+    target = (positive[1:] / rows - label_mean * prevalence) * scale[:, np.newaxis]
+    _require_finite(target)
+    return target, label_mean, prevalence
+
+
+def _require_finite(values: Array) -> None:
+    if not np.isfinite(values).all():
         raise ValueError("X must be small enough to be squared and summed. Got sums that are not finite instead.")
-    return _Standardised(system, target, scale, label_mean, prevalence)
-
-
-def _solve_positive(system: Array, target: Array) -> Array:
-    """Solve a positive definite system, of which the lower triangle is filled, and spoil it."""
-    with one_thread():
-        # the lower triangle of an array in the order of C is the upper one in that of Fortran, which LAPACK reads
-        _, solution, info = lapack.dposv(system.T, target, lower=False, overwrite_a=True)
-    if info:
-        raise ValueError(
-            "l2 must be large enough beside the weights of rows for features that repeat each other. "
-            "Got sums that have no solution instead; raise l2, or divide all weights by one number."
-        )
-    return np.asarray(solution)
 
 
 def stack(blocks: Sequence[Block]) -> Block:

@@ -18,9 +18,10 @@ from estimators.contract.validation import Features
 from estimators.ridge._basis import Basis, score, with_constant
 from estimators.ridge._calibration import Calibration
 from estimators.ridge._concepts import Concepts
+from estimators.ridge._kernels.ridge import count_to_doubling
 from estimators.ridge._parameters import check_parameters, require_memory
 from estimators.ridge._projection import Projection, n_dimensions
-from estimators.ridge._sums import Block, Model, Sums, choose_penalty, solve, stack, widened
+from estimators.ridge._sums import Block, Factor, Model, Sums, choose_penalty, factorise, solve, stack, widened
 
 # From this number of features on, the basis is the features: sums of products grow with the square of the basis.
 _MANY_FEATURES = 500
@@ -31,6 +32,9 @@ _FIRST_ROWS, _BLOCK_ROWS = 50, 1024
 _FEWEST_ROWS = 50
 # Rows that wait to be added, at least, once the basis is placed: each addition has its overhead, too.
 _FEWEST_WAITING = 100
+# Of so many labels that have occurred, the coefficients of one are computed again at most once a row: the tables of all
+# labels are copied each time.
+_LABELS_PER_ROW = 100
 # Sums of 10^8 squares are finite.
 _LARGEST_VALUE = 1e150
 # Few features have few interactions.
@@ -283,8 +287,11 @@ class StreamRidgeClassifier(LogOddsClassifier):
         self._waiting_: list[Block] = []
         self.calibration_ = Calibration.start(self.n_labels_, float(self.memory))
         self.model_: Model | None = None
+        self._factor_: Factor | None = None
+        # rows with each label so far, and when its coefficients were computed
+        self._positives_ = np.zeros((2, self.n_labels_), dtype=np.int64)
         self.n_rows_ = 0
-        self._due_ = self._next_model_ = 1
+        self._due_ = self._next_model_ = self._next_label_ = 1
         self._level_ = 1.0 if self.l2 == "auto" else float(self.l2)
         self._next_level_ = _ROWS_PER_FEATURE * self._n_basis()
 
@@ -296,6 +303,7 @@ class StreamRidgeClassifier(LogOddsClassifier):
             self._concepts_ = self._concepts_.widened(n_new)
         self._waiting_ = [block.widened(n_new) for block in self._waiting_]
         self.calibration_ = self.calibration_.widened(n_new)
+        self._positives_ = widened(self._positives_, n_new)
         if self.model_ is not None:
             self.model_ = Model(*(widened(part, n_new) for part in self.model_))
 
@@ -325,7 +333,7 @@ class StreamRidgeClassifier(LogOddsClassifier):
     # ---------------------------------------------------------------- one pass
     def _pass(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> tuple[Array, Array]:
         """Predict and learn rows, up to each occasion to add them to the sums."""
-        self._waiting_, X = list(self._waiting_), self._projected(X)
+        self._waiting_, self._positives_, X = list(self._waiting_), self._positives_.copy(), self._projected(X)
         counted = np.ones(Y.shape, dtype=np.bool_) if mask is None else mask
         weight = np.ones(len(Y)) if weight is None else weight
         learnt = np.flatnonzero(weight > 0)
@@ -334,8 +342,13 @@ class StreamRidgeClassifier(LogOddsClassifier):
         start = 0
         while start < len(learnt):
             rows = learnt[start : start + self._due_ - self.n_rows_]
+            first = self._next_label_ - self.n_rows_ - 1
+            n_rows, doubled = count_to_doubling(Y[rows], counted[rows], self._positives_, first)
+            rows = rows[:n_rows]
             decided[rows], proba[rows] = self._process(X[rows], Y[rows], counted[rows], weight[rows])
-            start += len(rows)
+            if doubled:
+                self._solve_doubled()
+            start += n_rows
         return decided, proba
 
     def _process(self, X: Features, Y: Array, counted: Mask, weight: Array) -> tuple[Array, Array]:
@@ -361,7 +374,7 @@ class StreamRidgeClassifier(LogOddsClassifier):
             self._level_ = choose_penalty(sums, self._penalty(sums), _LEVELS) or self._level_
             self._next_level_ = 2 * self.n_rows_
         if self.n_rows_ == self._next_model_:
-            self.model_ = self._solve(sums)
+            self._solve_all(sums)
             self._next_model_ += self._rows_to_next_model(len(sums.products))
         self._due_ = min(self._next_model_, self.n_rows_ + self._most_waiting(len(sums.products)))
         if self._is_placing():
@@ -370,6 +383,29 @@ class StreamRidgeClassifier(LogOddsClassifier):
             self._sums_, self._waiting_ = sums, []
             if self._concepts_ is not None:
                 self._concepts_ = self._concepts_.plus(block, new, sums, self._solve).with_models(self.model_)
+
+    def _solve_all(self, sums: Sums) -> None:
+        self._factor_ = factorise(sums, self._level_ * self._penalty(sums))
+        self.model_ = self._factor_.solve(sums.in_mask, sums.positive)
+        self._positives_[1] = self._positives_[0]
+
+    def _solve_doubled(self) -> None:
+        """Compute the coefficients of labels whose positive rows have doubled by the factor that there is."""
+        labels = np.flatnonzero(self._positives_[0] >= np.maximum(1, 2 * self._positives_[1]))
+        if self._factor_ is None or self.model_ is None or not len(labels):
+            return
+        in_mask, positive = self._sums_.in_mask[:, labels], self._sums_.positive[:, labels]
+        if self._waiting_:
+            new = stack(self._waiting_)
+            in_mask, positive = in_mask + new.F.T @ new.mask[:, labels], positive + new.F.T @ new.Y[:, labels]
+        solved = self._factor_.solve(in_mask, positive)
+        coef, prevalence = self.model_.coef.copy(), self.model_.prevalence.copy()
+        coef[:, labels], prevalence[labels] = solved
+        self.model_ = Model(coef, prevalence)
+        if self._concepts_ is not None and not self._is_placing():
+            self._concepts_ = self._concepts_.with_models(self.model_)
+        self._positives_[1, labels] = self._positives_[0, labels]
+        self._next_label_ = self.n_rows_ + 1 + np.count_nonzero(self._positives_[0]) // _LABELS_PER_ROW
 
     def _most_waiting(self, n_basis: int) -> int:
         """Return the rows after which the sums must have them: models of late rows are computed from those only."""

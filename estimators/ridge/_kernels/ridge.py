@@ -82,3 +82,23 @@ def correlate(products: Array, scale: Array, penalty: Array, system: Array) -> N
             covariance = (products[i + 1, j + 1] - products[0, i + 1] * (products[0, j + 1] / n_rows)) / n_rows
             system[i, j] = covariance * scale[i] * scale[j]
         system[i, i] += penalty[i]
+
+
+@njit(**LOOP)
+def count_to_doubling(Y: Array, counted: Array, positives: Array, first: int) -> tuple[int, bool]:
+    """Count positive rows of each label up to the row, not before `first`, at which those of one have doubled.
+
+    Positives (2, n_labels) are those so far, and those from which they double; the first positive row doubles none.
+    Return how many rows were counted, and whether they end at such a row.
+    """
+    n_labels, doubled = positives.shape[1], False
+    for label in range(n_labels):
+        doubled |= positives[0, label] >= max(1, 2 * positives[1, label])
+    for row in range(len(Y)):
+        for label in range(n_labels):
+            if counted[row, label] and Y[row, label] == 1:
+                positives[0, label] += 1
+                doubled |= positives[0, label] >= max(1, 2 * positives[1, label])
+        if doubled and row >= first:
+            return row + 1, True
+    return len(Y), False

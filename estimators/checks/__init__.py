@@ -48,6 +48,7 @@ from estimators.checks._unknown_checks import (
     check_unknown_rows_change_nothing,
 )
 from estimators.contract.base import StreamClassifier
+from estimators.contract.new_labels import can_grow
 from estimators.meta.label_combination import LabelCombination
 from estimators.pipeline import StreamPipeline
 
@@ -347,10 +348,6 @@ def _has(method: str) -> Callable[[object], bool]:
     return lambda estimator: hasattr(estimator, method)
 
 
-def _can_grow(estimator: StreamEstimator) -> bool:
-    return isinstance(estimator, StreamClassifier) and estimator._can_grow()
-
-
 def _takes_mask(estimator: StreamEstimator) -> bool:
     return hasattr(estimator, "uses_task") and _has_parameter(estimator, "label_mask")
 
@@ -388,9 +385,9 @@ LAWS: dict[Check, Callable[[Any], bool]] = {
     check_unknown_labels_in_the_loop: _has("predict_then_fit"),
     check_unknown_is_neither_value: _has("predict_then_fit"),
     check_unknown_is_masked: lambda estimator: _takes_mask(estimator) and bool(estimator.uses_task),
-    check_new_labels_were_unknown: _can_grow,
-    check_refused_new_labels_leave_nothing: _can_grow,
-    check_grown_is_saved: _can_grow,
+    check_new_labels_were_unknown: can_grow,
+    check_refused_new_labels_leave_nothing: can_grow,
+    check_grown_is_saved: can_grow,
 }
 
 

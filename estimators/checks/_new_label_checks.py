@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 
 from estimators._typing import Array
-from estimators.checks._check_data import Rows, fresh, predictions, require, require_error, same, stream
+from estimators.checks._check_data import Rows, fresh, learners_inside, predictions, require, require_error, same, stream
 from estimators.contract.base import StreamClassifier
 from estimators.contract.new_labels import set_choice
 
@@ -24,14 +24,17 @@ def check_new_labels_were_unknown(estimator: StreamClassifier) -> None:
         learner.partial_fit(first.X, first.Y)
     for width in _WIDTHS[1:]:
         early.partial_fit(first.X[:1], np.full((1, width), np.nan))
+    rounding = _rounding(late, predictions(late, test)[1].dtype)
     for rows in (first, *later):
         width = rows.Y.shape[1]
         with_unknown = np.pad(rows.Y.astype(float), ((0, 0), (0, _WIDTHS[-1] - width)), constant_values=np.nan)
         grown = late.predict_then_fit(rows.X, rows.Y)
         known = early.predict_then_fit(rows.X, with_unknown)
         require(grown[0].shape == grown[1].shape == rows.Y.shape, "predictions do not have a column for each label")
-        require(_alike(grown, tuple(part[:, :width] for part in known)), "a label that appears changes predictions")
-    require(_alike(predictions(late, test), predictions(early, test)), "labels that appear are learnt differently")
+        known = tuple(part[:, :width] for part in known)
+        require(_alike(grown, known, rounding), "a label that appears changes predictions")
+    alike = _alike(predictions(late, test), predictions(early, test), rounding)
+    require(alike, "labels that appear are learnt differently")
 
 
 def check_refused_new_labels_leave_nothing(estimator: StreamClassifier) -> None:
@@ -72,10 +75,16 @@ def _parts() -> tuple[list[Rows], Rows]:
     return parts, Rows(rows.X[len(_WIDTHS) * _ROWS :], rows.Y[len(_WIDTHS) * _ROWS :])
 
 
-def _alike(one: tuple[Array, ...], two: tuple[Array, ...]) -> bool:
+def _rounding(estimator: StreamClassifier, dtype: np.dtype) -> float:
+    """Return the rounding of probabilities of a type, or of the least precise learner inside."""
+    inside = [getattr(estimator, name) for name in learners_inside(estimator)]
+    is_single = any(getattr(one, "_precision", None) == "float32" for one in inside)
+    return _ROUNDING[np.dtype(np.float32) if is_single else dtype]
+
+
+def _alike(one: tuple[Array, ...], two: tuple[Array, ...], rounding: float) -> bool:
     """Return whether probabilities agree up to rounding, and decisions wherever these are not next to one half."""
     (decided, proba), (other, wanted) = one, two
-    rounding = _ROUNDING[proba.dtype]
     is_clear = np.abs(wanted - 0.5) > rounding
     return bool(np.allclose(proba, wanted, rtol=rounding, atol=rounding)) and np.array_equal(
         decided[is_clear], other[is_clear]

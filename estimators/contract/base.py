@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from estimators.contract.categories import CategoricalFeatures, Nominal, check_c
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.known_labels import KnownLabelScore
 from estimators.contract.locks import Locked, lock_of
-from estimators.contract.new_labels import PlacedLabels, check_choice, grows, place_labels
+from estimators.contract.new_labels import PlacedLabels, advise_growth, check_choice, grows, place_labels
 from estimators.contract.one_row import as_tables, plain_row
 from estimators.contract.row_codes import cast_features
 from estimators.contract.targets import ClassTarget, LabelTarget, Target, has_unknown, holds_unknown, make_target
@@ -668,7 +669,7 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
         if self._takes_codes and isinstance(self._target, ClassTarget):
             return self._target.codes(Y)
         if isinstance(self._target, LabelTarget):
-            return self._target.encode(Y, can_grow=self._can_grow())
+            return self._target.encode(Y, advise=partial(advise_growth, self))
         return self._target.encode(Y)
 
     def _check_features(self, X: MatrixLike) -> Features:

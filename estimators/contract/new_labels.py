@@ -45,6 +45,28 @@ def grows(estimator: object) -> bool:
     return getattr(estimator, "on_new_labels", "error") == "grow"
 
 
+def can_grow(estimator: object) -> bool:
+    """Return whether an estimator takes in new labels, if it, or the one inside, is made with ``on_new_labels="grow"``."""
+    return hasattr(estimator, "_can_grow") and estimator._can_grow()
+
+
+def advise_growth(estimator: Any, way_out: str) -> str:
+    """Return an advice for labels that appear later, with what the estimator can do, or the part that can do nothing."""
+    if can_grow(estimator):
+        return f"{way_out}, or make the learner with on_new_labels='grow'"
+    return f"{_part_that_cannot_grow(estimator)} cannot take in new labels: {way_out}"
+
+
+def _part_that_cannot_grow(estimator: Any) -> str:
+    """Return the class of an estimator, or of one inside that it must follow."""
+    params = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    if hasattr(type(estimator), "on_new_labels") or "on_new_labels" in params:
+        inside = [name for name, value in params.items() if hasattr(value, "predict") and not can_grow(value)]
+        if inside:
+            return _part_that_cannot_grow(params[min(inside, key=lambda name: name.count("__"))])
+    return type(estimator).__name__
+
+
 def grown(inner: Any, n_labels: int) -> Any:
     """Return a copy of a learner with `n_labels` labels, old and new; the two share nothing.
 

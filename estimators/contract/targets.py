@@ -1,6 +1,6 @@
 """Targets of learning: the labels of a row, or its class; both reach the learner as 0/1 columns."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,17 +39,17 @@ class LabelTarget:
         self.names = None if names is None else list(names)
         self.classes = np.tile([0, 1], (width, 1))
 
-    def encode(self, Y: MatrixLike, *, can_grow: bool = False) -> npt.NDArray[np.uint8]:
+    def encode(self, Y: MatrixLike, *, advise: Callable[[str], str] = str) -> npt.NDArray[np.uint8]:
         """Check an indicator matrix, dense or sparse, and return (n_samples, width) of 0, 1 and `UNKNOWN`.
 
-        `can_grow` is whether the learner has the parameter `on_new_labels`, which is then advised.
+        `advise` adds to the advice for labels that appear later what the learner can do about them.
         """
         Y = as_codes(Y)
         missing = self.width - Y.shape[1]
         if missing < 0 or (missing and not self.announced):
             way_out = "announce labels that come later with `classes` at the first call"
-            if missing < 0 and can_grow:
-                way_out += ", or make the learner with on_new_labels='grow'"
+            if missing < 0:
+                way_out = advise(way_out)
             raise ValueError(
                 f"Y must have {'at most ' * self.announced}{self.width} label columns, as fixed at the first call. "
                 f"Got {Y.shape[1]} instead; {way_out}."

@@ -9,10 +9,9 @@ from sklearn.base import clone
 
 from estimators._typing import Array, Estimator
 from estimators.baselines import MeanLabelsClassifier
-from estimators.contract.base import StreamClassifier
 from estimators.contract.failed_calls import unchanged_on_error
 from estimators.contract.locks import Locked, lock_of
-from estimators.contract.new_labels import grows, set_choice
+from estimators.contract.new_labels import can_grow, grows, set_choice
 from estimators.interop._river_rows import (
     Frame,
     RiverRows,
@@ -106,8 +105,7 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
 
     def _new_learner(self) -> Any:
         learner = clone(self.estimator)
-        can_grow = isinstance(learner, StreamClassifier) and learner._can_grow()
-        return set_choice(learner, "grow") if self._has_open_labels and can_grow else learner
+        return set_choice(learner, "grow") if self._has_open_labels and can_grow(learner) else learner
 
     def _learn_labels(self, x: Row | Frame, y: Frame) -> None:
         with unchanged_on_error(self) as call:

@@ -97,7 +97,10 @@ def _by_class(
     if partial:
         return list(given.items())
     if missing:
-        raise ValueError(f"{option} must have a value for every class. Got no value for class {missing[0]!r} instead.")
+        raise ValueError(
+            f"{option} must have a value for every class. Got no value for class {missing[0]!r} instead; "
+            f"set_params({option}=...) can add it."
+        )
     return [(c, given[c]) for c in classes]
 
 

@@ -4,9 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, Estimator
 from estimators.contract.failed_calls import check_not_diverged
-from estimators.contract.targets import ClassTarget, as_table
+from estimators.contract.new_labels import grown
+from estimators.contract.targets import ClassTarget, Target, as_table
 from estimators.contract.unknown_labels import runs
 from estimators.contract.validation import Features, is_fitted
 from estimators.pragma._vote_weights import FittedWeights, shares
@@ -87,6 +89,16 @@ class PrequentialWeights(WeightedVotes):
         fitted = self._weighting().fit(proba, truth, np.random.RandomState(self._seed))
         self._take_weights(fitted)
         return fitted
+
+    def _grow(self, target: Target) -> None:
+        """Take in new labels: of weight 1 until a search, and unknown in the rows of the window."""
+        n_new = target.width - self._target.width
+        self._take_target(target)
+        self.vote_weights_ = np.append(self.vote_weights_, np.ones(n_new))
+        self.search_trace_ = [*self.search_trace_, *[np.empty(0)] * n_new]
+        self._window_proba = np.pad(self._window_proba, [(0, 0), (0, n_new), (0, 0)])
+        self._window_truth = np.pad(self._window_truth, [(0, 0), (0, n_new)], constant_values=UNKNOWN)
+        self.estimator_ = grown(self.estimator_, target.width)
 
     def _append_to_window(self, proba: Array, truth: Array) -> None:
         self._window_proba = np.concatenate([self._window_proba, proba])[-self.window :].copy()

@@ -1,6 +1,7 @@
 """Base of classifiers that predict by weighted votes or probabilities."""
 
 from collections.abc import Hashable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from estimators._typing import Array, Estimator, MatrixLike
 from estimators.contract.known_labels import KnownLabelScore
 from estimators.contract.locks import Locked, lock_of
+from estimators.contract.new_labels import advise_growth
 from estimators.contract.targets import ClassTarget, LabelTarget, Target
 from estimators.contract.unknown_labels import Mask, rows_to_learn
 from estimators.contract.validation import Features
@@ -150,7 +152,9 @@ class WeightedVotes(Locked, KnownLabelScore, BaseEstimator):
 
     def _encode(self, y: MatrixLike) -> Array:
         """Return positions in `classes_`, or 0/1 labels."""
-        return self._target.codes(y) if isinstance(self._target, ClassTarget) else self._target.encode(y)
+        if isinstance(self._target, ClassTarget):
+            return self._target.codes(y)
+        return self._target.encode(y, advise=partial(advise_growth, self))
 
     def _take_weights(self, fitted: FittedWeights) -> None:
         self.vote_weights_, self.pragma_, self.search_trace_ = fitted.weights, fitted.pragma, fitted.trace

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from estimators._typing import Array, Classes, Estimator, MatrixLike, RandomStateLike
 from estimators.contract.base import check_precision, fails_late
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
+from estimators.contract.new_labels import OnNewLabels, can_grow, grows, place_labels
 from estimators.contract.one_row import as_tables
 from estimators.contract.targets import ClassTarget, make_target
 from estimators.contract.validation import Features, check_features
@@ -225,7 +226,7 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
             if self.calibration is not None:
                 raise ValueError(f"calibration must be None for partial_fit. Got {self.calibration!r} instead.")
             if hasattr(self, "estimator_"):
-                X, truth = check_features(self, X, first=False), self._encode(y)
+                X, truth = check_features(self, X, first=False), self._encode(self._placed(y, classes))
                 _check_lengths(X, truth)
                 self._weighting()  # set_params may have changed the preferences: invalid ones are refused first
             else:
@@ -285,6 +286,26 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
         self._n_since_search = 0
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return X, truth
+
+    @property
+    def on_new_labels(self) -> OnNewLabels:
+        """Treatment of labels that appear after the first call: the parameter of the classifier inside."""
+        choice: OnNewLabels = self.estimator.on_new_labels
+        return choice
+
+    def _can_grow(self) -> bool:
+        return can_grow(self.estimator)
+
+    def _placed(self, y: MatrixLike, classes: Classes) -> MatrixLike:
+        """Return labels in the columns that there are, with new ones if the classifier inside takes them in."""
+        placed = place_labels(self._target, y, classes, None) if grows(self) else None
+        if placed is not None:
+            if placed.target.width > self._target.width:
+                self._grow(placed.target)
+            return placed.Y
+        if classes is not None and not grows(self) and not self._target.agrees_with(make_target(y, classes)):
+            raise ValueError("classes must be those of the first call, or None.")
+        return y
 
     def _out_of_fold(self, X: Features, truth: Array) -> Array:
         y, proba = self._values(truth), np.zeros((len(truth), *self._window_proba.shape[1:]))

@@ -118,6 +118,15 @@ class Concepts(NamedTuple):
         parts = [everything.coef, *(_with_prevalence(expert, everything) for expert in self.experts)]
         return self._replace(coef=np.ascontiguousarray(np.hstack(parts)))
 
+    def with_labels(self, everything: Model, labels: Array) -> "Concepts":
+        """Take the coefficients that some labels have now in the model of all rows."""
+        coef = self.coef.copy()
+        tables = coef.reshape(len(coef), -1, everything.coef.shape[1])
+        tables[:, 0, labels] = everything.coef[:, labels]
+        for place, expert in enumerate(self.experts, start=1):
+            tables[:, place, labels] = _with_prevalence(expert, everything, labels)
+        return self._replace(coef=coef)
+
     # ---------------------------------------------------------------- learning
     def plus(self, block: Block, sums: Sums, everything: Sums, solve: Solver) -> "Concepts":
         """Add rows, recall or begin a concept if there is enough evidence, and solve what is due.
@@ -195,12 +204,12 @@ def _distance(first: Expert, second: Expert, products: Array) -> float:
     return loss * first.n_rows * second.n_rows / (first.n_rows + second.n_rows)
 
 
-def _with_prevalence(expert: Expert, everything: Model) -> Array:
+def _with_prevalence(expert: Expert, everything: Model, labels: Array | slice = slice(None)) -> Array:
     if expert.model is None:
-        return everything.coef
-    coef = expert.model.coef.copy()
-    coef[0] += everything.prevalence - expert.model.prevalence
-    return np.where(expert.sums.in_mask[0] >= _MIN_COUNTED, coef, everything.coef)
+        return everything.coef[:, labels]
+    moved = expert.model.coef[:, labels].copy()
+    moved[0] += (everything.prevalence - expert.model.prevalence)[labels]
+    return np.where(expert.sums.in_mask[0, labels] >= _MIN_COUNTED, moved, everything.coef[:, labels])
 
 
 def _latest(blocks: list[Block]) -> tuple[Block, ...]:

@@ -11,9 +11,10 @@ from estimators.contract.validation import Features
 # Beyond so many features "auto" projects them, to so many dimensions.
 MOST_FEATURES, AUTO_DIMENSIONS = 5000, 2000
 # Tables of products, and of labels, that are in memory at the same time at most: sums over all rows, of recent rows, of
-# the current concept, of four stored ones and of new rows, old and new values of those that change, and a system.
+# the current concept, of four stored ones and of new rows, old and new values of those that change, factors, and a
+# system.
 _TABLES, _LABEL_TABLES = 24, 90
-_TABLES_WITHOUT_DRIFT, _LABEL_TABLES_WITHOUT_DRIFT = 6, 22
+_TABLES_WITHOUT_DRIFT, _LABEL_TABLES_WITHOUT_DRIFT = 7, 22
 
 
 class Projection(NamedTuple):

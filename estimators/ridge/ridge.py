@@ -176,7 +176,7 @@ class StreamRidgeClassifier(LogOddsClassifier):
     before, for instance by a `StreamPipeline` with scikit-learn's `MaxAbsScaler`.
 
     Sums and coefficients of D features and L labels take at most 8 D (24 D + 90 L) bytes, without `follow_drift`
-    8 D (6 D + 22 L).
+    8 D (7 D + 22 L).
 
     A label that is unknown in a row (NaN) is outside its mask. Its mean, its products with the features and what
     calibrates it come from the rows that count it. All labels share the covariance of all rows, so unknown labels
@@ -385,6 +385,7 @@ class StreamRidgeClassifier(LogOddsClassifier):
                 self._concepts_ = self._concepts_.plus(block, new, sums, self._solve).with_models(self.model_)
 
     def _solve_all(self, sums: Sums) -> None:
+        self._factor_ = None  # there is room for one less
         self._factor_ = factorise(sums, self._level_ * self._penalty(sums))
         self.model_ = self._factor_.solve(sums.in_mask, sums.positive)
         self._positives_[1] = self._positives_[0]
@@ -403,7 +404,7 @@ class StreamRidgeClassifier(LogOddsClassifier):
         coef[:, labels], prevalence[labels] = solved
         self.model_ = Model(coef, prevalence)
         if self._concepts_ is not None and not self._is_placing():
-            self._concepts_ = self._concepts_.with_models(self.model_)
+            self._concepts_ = self._concepts_.with_labels(self.model_, labels)
         self._positives_[1, labels] = self._positives_[0, labels]
         self._next_label_ = self.n_rows_ + 1 + np.count_nonzero(self._positives_[0]) // _LABELS_PER_ROW
 

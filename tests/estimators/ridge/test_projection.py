@@ -151,7 +151,7 @@ def test_a_default_ridge_projects_more_features_than_it_can_hold_to_two_thousand
             rf"max_bytes must be at least {8 * 100_001 * (24 * 100_001 + 90 * 2):,} for sums over 100,000 dimensions "
             r"and 2 labels\. Got 8,589,934,592 instead; n_components=6\d{3}, or raise it\.",
         ),
-        ({"n_components": None, "follow_drift": False}, r"Got 8,589,934,592 instead; n_components=13\d{3}, or raise"),
+        ({"n_components": None, "follow_drift": False}, r"Got 8,589,934,592 instead; n_components=12\d{3}, or raise"),
         (
             {"max_bytes": 10**6},
             r"max_bytes must be at least 7\d\d,.* for sums over 2,000 dimensions .*instead; raise it",

@@ -5,7 +5,16 @@ import pickle
 import numpy as np
 
 from estimators._typing import Array
-from estimators.checks._check_data import Rows, fresh, learners_inside, predictions, require, require_error, same, stream
+from estimators.checks._check_data import (
+    Rows,
+    fresh,
+    learners_inside,
+    predictions,
+    require,
+    require_error,
+    same,
+    stream,
+)
 from estimators.contract.base import StreamClassifier
 from estimators.contract.new_labels import set_choice
 

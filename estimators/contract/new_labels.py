@@ -46,12 +46,12 @@ def grows(estimator: object) -> bool:
 
 
 def can_grow(estimator: object) -> bool:
-    """Return whether an estimator takes in new labels, if it, or the one inside, is made with ``on_new_labels="grow"``."""
+    """Return whether an estimator takes in new labels, if it, or the one inside, is made to."""
     return hasattr(estimator, "_can_grow") and estimator._can_grow()
 
 
 def advise_growth(estimator: Any, way_out: str) -> str:
-    """Return an advice for labels that appear later, with what the estimator can do, or the part that can do nothing."""
+    """Return an advice for labels that appear later, with what the estimator can do, or the part that cannot."""
     if can_grow(estimator):
         return f"{way_out}, or make the learner with on_new_labels='grow'"
     return f"{_part_that_cannot_grow(estimator)} cannot take in new labels: {way_out}"

@@ -1,6 +1,6 @@
 """One row of a stream, as the table of one row that learners take."""
 
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -57,8 +57,7 @@ def _row_codes(y: Array) -> Array | None:
     if BITS.issuperset(values) if len(y) <= FEW else is_binary(y):
         return y.astype(CODES)
     codes = [value if value in BITS else UNKNOWN for value in values]
-    # of all values only NaN, which is unknown, differs from itself
-    is_wrong = any(code == UNKNOWN and value == value for code, value in zip(codes, values, strict=True))
+    is_wrong = any(code == UNKNOWN and not isnan(value) for code, value in zip(codes, values, strict=True))
     return None if is_wrong else np.array(codes, CODES)
 
 

@@ -102,6 +102,10 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
     Unknown labels (NaN) are passed on to the estimator, which must be able to learn from such rows; the weight of a
     label is searched on rows where it is known. A row whose labels are all unknown is only predicted.
 
+    Labels may appear later if the classifier inside takes them in (``on_new_labels="grow"``). A new label has weight 1
+    until the next search. Preferences that are mappings must have a value for it: where one is missing, the call is
+    refused, and `set_params` can add it.
+
     A call that fails changes nothing: before each call the estimator is copied, unless it is one of our trees, forests
     or baselines, which do not fail once rows are checked. Let large models learn in chunks.
 
@@ -194,8 +198,9 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
             Features, finite.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             Classes, or 0/1 labels, NaN where a label is unknown.
-        classes : ndarray or int, optional
-            Read at the first call: the classes, or the number of labels. None: what the first y holds.
+        classes : int, list of str, or ndarray, optional
+            Read at the first call: the classes, or the number of labels, or their names. None: what the first y holds.
+            Read at every call if the classifier inside was made with ``on_new_labels="grow"``, as it reads them.
 
         Returns
         -------
@@ -264,6 +269,28 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
         """
         y_pred, y_proba = self.predict_then_fit(*as_tables(self, x, y), classes)
         return y_pred[0], y_proba[0]
+
+    @available_if(_estimator_has("partial_fit"))
+    def partial_fit_one(self, x: MatrixLike, y: MatrixLike, classes: Classes = None) -> Self:
+        """Learn one row: `partial_fit` for a loop over rows, to the last bit.
+
+        Parameters
+        ----------
+        x, y, classes
+            As in `predict_then_fit_one`.
+
+        Returns
+        -------
+        self
+            The estimator; unchanged if anything in the call is wrong.
+
+        Raises
+        ------
+        ValueError
+            If anything in the call is wrong.
+        """
+        self.predict_then_fit_one(x, y, classes)
+        return self
 
     def _begin(self, X: MatrixLike, y: MatrixLike, classes: Classes) -> tuple[Features, Array]:
         """Forget everything, check the first rows, and start with equal weights and an empty window."""

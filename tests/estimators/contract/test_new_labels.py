@@ -28,6 +28,7 @@ from estimators import (
     ExtremelyFastDecisionTreeClassifier,
     FIFOMemory,
     GDumbClassifier,
+    GOOWEMLClassifier,
     HoeffdingAdaptiveTreeClassifier,
     HoeffdingTreeClassifier,
     ISOUPTreeClassifier,
@@ -41,6 +42,8 @@ from estimators import (
     OnlineCoordinateBoosting,
     OnlineLogisticRegression,
     OnlineNeuralClassifier,
+    PragmaStreamForestClassifier,
+    PragmaThreshold,
     PrequentialStack,
     PrevalenceClassifier,
     PrevalenceThreshold,
@@ -110,6 +113,10 @@ GROWING = {
     "alarm budget": AlarmBudget(OnlineLogisticRegression(0.1), budget=20, period=50, weights={1: 3.0}),
     "threshold": PrevalenceThreshold(MeanLabelsClassifier()),
     "threshold with the task": PrevalenceThreshold(StreamRidgeClassifier(random_state=0)),
+    "searched threshold": PragmaThreshold(BinaryRelevance(TREE), period=25, window=100, random_state=0),
+    "searched threshold with the task": PragmaThreshold(
+        StreamRidgeClassifier(random_state=0), period=50, random_state=0
+    ),
     "GDumb": GDumbClassifier(MeanLabelsClassifier(), size=40, epochs=2, random_state=0),
     "GDumb with the task": GDumbClassifier(StreamRidgeClassifier(), size=40, epochs=2, random_state=0),
 }
@@ -132,7 +139,7 @@ DRAWING = {
 }
 
 # the parameter is that of the learner inside
-FOLLOWING = {StreamPipeline, ReplayClassifier, GDumbClassifier, PrevalenceThreshold, AlarmBudget}
+FOLLOWING = {StreamPipeline, ReplayClassifier, GDumbClassifier, PragmaThreshold, PrevalenceThreshold, AlarmBudget}
 
 
 def with_growth(learner):
@@ -170,7 +177,7 @@ def test_growing_equals_labels_that_were_unknown_before(cases):
         for X, Y in chunks():
             decided, proba = growing.predict_then_fit(X, Y)
             wanted = announced.predict_then_fit(X, with_unknown(Y))
-            assert growing.n_labels_ == len(growing.classes_) == Y.shape[1] == proba.shape[1]
+            assert len(growing.classes_) == Y.shape[1] == proba.shape[1]
             np.testing.assert_array_equal(decided, wanted[0][:, : Y.shape[1]])
             np.testing.assert_allclose(proba, wanted[1][:, : Y.shape[1]], rtol=1e-9)
         X = chunks()[0][0]
@@ -237,7 +244,7 @@ def test_a_refused_call_leaves_no_new_label():
         for bad in (lambda: learner.partial_fit(X[1:], wider), lambda: learner.partial_fit(X, wider + 1)):
             with pytest.raises(ValueError, match="must"):
                 bad()
-            assert learner.n_labels_ == len(learner.classes_) == 3
+            assert len(learner.classes_) == 3
             np.testing.assert_array_equal(learner.predict_proba(X), before)
 
     check_all([*GROWING, *DRAWING], check)
@@ -279,26 +286,72 @@ def test_new_labels_are_refused_unless_asked_for():
             clone(learner).partial_fit(X, Y).partial_fit(Z, wider)
 
 
+ISOUP = ISOUPTreeClassifier()
+# each with the part that the error names
+FIXED = [
+    (ISOUP, "ISOUPTreeClassifier"),
+    (LabelCombination(TREE), "LabelCombination"),
+    (GOOWEMLClassifier(ISOUP), "GOOWEMLClassifier"),
+    (PragmaStreamForestClassifier(AdaptiveRandomForestClassifier(2)), "PragmaStreamForestClassifier"),
+    (AdaptiveRandomForestClassifier(2, multilabel="native"), "AdaptiveRandomForestClassifier"),
+    (ContextWindowClassifier(ISOUP, multilabel="native"), "ISOUPTreeClassifier"),
+    (StreamPipeline([("scale", Normalizer()), ("learn", ISOUP)]), "ISOUPTreeClassifier"),
+    (ReplayClassifier(ISOUP, fifo=FIFOMemory(20)), "ISOUPTreeClassifier"),
+    (GDumbClassifier(LabelCombination(TREE)), "LabelCombination"),
+    (PrevalenceThreshold(ISOUP), "ISOUPTreeClassifier"),
+    (PrevalenceThreshold(GaussianNB()), "GaussianNB"),
+    (PragmaThreshold(ISOUP), "ISOUPTreeClassifier"),
+    (PragmaThreshold(PrevalenceThreshold(ISOUP)), "ISOUPTreeClassifier"),
+    (PrequentialStack([("mean", MeanLabelsClassifier()), ("sets", LabelCombination(TREE))]), "LabelCombination"),
+]
+
+
+def test_every_meta_estimator_grows_or_is_fixed_here():
+    public = [getattr(estimators, name) for name in estimators.__all__]
+    around = {"estimator", "estimators", "steps"}
+    learners = [kind for kind in public if inspect.isclass(kind) and hasattr(kind, "predict")]
+    meta = {kind for kind in learners if around & set(inspect.signature(kind).parameters)}
+    assert meta <= {type(learner) for learner in [*GROWING.values(), *(learner for learner, _ in FIXED)]}
+
+
 @pytest.mark.parametrize(
-    "learner",
-    [
-        ISOUPTreeClassifier(),
-        LabelCombination(TREE),
-        AdaptiveRandomForestClassifier(2, multilabel="native"),
-        StreamPipeline([("scale", Normalizer()), ("learn", ISOUPTreeClassifier())]),
-        ReplayClassifier(ISOUPTreeClassifier(), fifo=FIFOMemory(20)),
-    ],
-    ids=lambda learner: type(learner).__name__,
+    ("learner", "part"), FIXED, ids=lambda one: one if isinstance(one, str) else type(one).__name__
 )
-def test_a_learner_that_cannot_grow_is_not_told_to(learner):
+def test_an_error_names_the_part_that_cannot_grow_and_the_way_out_works(learner, part):
     (X, Y), (Z, wider), *_ = chunks()
-    learner = clone(learner).partial_fit(X, Y)
-    with pytest.raises(ValueError, match=r"Got 5 instead; announce labels .* at the first call\.$"):
-        learner.partial_fit(Z, wider)
+    with pytest.raises(ValueError, match=rf"Got 5 instead; {part} cannot .*: announce labels .* at the first call\.$"):
+        clone(learner).partial_fit(X, Y).partial_fit(Z, wider)
+    assert clone(learner).partial_fit(X, Y, classes=5).partial_fit(Z, wider).predict(Z).shape == (len(Z), 5)
+
+
+def test_fewer_columns_than_at_first_and_growth_that_is_impossible_are_refused():
+    (X, Y), *_ = chunks()
     with pytest.raises(ValueError, match=r"Got 2 instead; announce labels .* at the first call\.$"):
         LastLabelsClassifier().partial_fit(X, Y).partial_fit(X, Y[:, :2])
     with pytest.raises(ValueError, match=r"must be 'error' with multilabel='native'\. Got 'grow'"):
         AdaptiveRandomForestClassifier(multilabel="native", on_new_labels="grow").partial_fit(X, Y)
+
+
+def test_a_threshold_asks_for_the_preference_of_a_new_label():
+    (X, Y), (Z, wider), *_ = chunks()
+    wanted = {0: 1.0, 1: 2.0, 2: 1.0}
+    learner = with_growth(PragmaThreshold(MeanLabelsClassifier(), importance=wanted)).partial_fit(X, Y)
+    before = learner.predict_proba(X)
+    with pytest.raises(ValueError, match=r"Got no value for class 3 instead; set_params\(importance=\.\.\.\) can add"):
+        learner.partial_fit(Z, wider)
+    np.testing.assert_array_equal(learner.predict_proba(X), before)
+    learner.set_params(importance=wanted | {3: 5.0, 4: 1.0}).partial_fit(Z, wider)
+    assert learner.predict(Z).shape == wider.shape
+
+
+def test_a_threshold_fitted_to_a_batch_grows_from_there():
+    (X, Y), (Z, wider), *_ = chunks()
+    learner = with_growth(PragmaThreshold(BinaryRelevance(TREE), cv=3, random_state=0)).fit(X, Y)
+    weights = learner.vote_weights_
+    learner.partial_fit(Z, wider)
+    assert learner.vote_weights_.tolist() == [*weights, 1, 1]
+    with pytest.raises(ValueError, match="classes must be those of the first call"):
+        PragmaThreshold(MeanLabelsClassifier()).partial_fit(X, Y, classes=[*"abc"]).partial_fit(X, Y, classes=[*"acb"])
 
 
 FRAGILE = BinaryRelevance(Fragile())
@@ -307,6 +360,7 @@ AROUND_FRAGILE = {
     "chain": ClassifierChain(Fragile()),
     "pipeline": StreamPipeline([("same", FunctionTransformer()), ("learn", FRAGILE)]),
     "learning pipeline": StreamPipeline([("scale", StandardScaler()), ("learn", FRAGILE)]),
+    "searched threshold": PragmaThreshold(FRAGILE, period=25, random_state=0),
     "replay": ReplayClassifier(FRAGILE, fifo=FIFOMemory(20), random_state=0),
     "GDumb": GDumbClassifier(FRAGILE, size=40, epochs=1, share=0.1, random_state=0),
 }
@@ -321,7 +375,7 @@ def test_a_row_refused_inside_leaves_no_new_label():
         spoilt[30, 0], labels[30] = REFUSED, 1
         with pytest.raises(ValueError, match="must be small where there is a label"):
             getattr(learner, method)(spoilt, labels)
-        assert learner.n_labels_ == 3
+        assert len(learner.classes_) == 3
         np.testing.assert_array_equal(learner.predict_proba(X), twin.predict_proba(X))
         for one in (learner, twin):
             one.partial_fit(Z, wider)

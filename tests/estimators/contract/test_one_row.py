@@ -53,6 +53,47 @@ def test_new_labels_are_named_or_appended() -> None:
     assert named.last_[[3, 0]].tolist() == [1, 0]
 
 
+def test_rows_with_names_and_unknown_labels_are_chunks_of_one() -> None:
+    def check(name: str, columns: list[str], y: list[float]) -> None:
+        options: dict[str, Any] = {} if name == "mean" else {"random_state": 0}
+        one, chunk = (
+            make_strategy(name, on_new_labels="grow", **options).partial_fit(X[:20], Y[:20], classes=["a", "b", "c"])
+            for _ in range(2)
+        )
+        found = one.predict_then_fit_one(X[20], np.array(y), columns)
+        expected = chunk.predict_then_fit(X[20:21], [y], columns)
+        one.partial_fit_one(X[21], np.array(y), columns)
+        chunk.partial_fit(X[21:22], [y], columns)
+        assert_array_equal(found[1], expected[1][0])
+        assert_array_equal(one.predict_proba(X), chunk.predict_proba(X))
+
+    columns = [
+        (["a", "b", "c"], [1, np.nan, 0]),
+        (["c", "a"], [1, 0]),
+        (["b"], [np.nan]),
+        (["c", "new", "a"], [0, 1, 1]),
+        (["a", "b", "c"], [np.nan, np.nan, np.nan]),
+    ]
+    check_all(product(["mean", "StreamRidge", "BR_HT"], columns), lambda case: check(case[0], *case[1]))
+
+
+def test_wrong_names_are_refused_as_in_chunks_and_change_nothing() -> None:
+    def check(columns: list[str], y: list[float]) -> None:
+        learner = LastLabelsClassifier(on_new_labels="grow").partial_fit(X, Y, classes=["a", "b", "c"])
+        before = learner.predict(X)
+        with pytest.raises(ValueError, match=r"must") as chunk:
+            learner.partial_fit(X[:1], [y], columns)
+        for call in (learner.predict_then_fit_one, learner.partial_fit_one):
+            with pytest.raises(ValueError, match=r"must") as one:
+                call(X[0], np.array(y), columns)
+            assert str(one.value) == str(chunk.value)
+        assert_array_equal(learner.predict(X), before)
+
+    check_all(
+        [(["a", "a"], [1, 0]), (["a"], [1, 0]), (["a", "b"], [1, 2]), (["a", "d", "d"], [1, 0, 0])], lambda c: check(*c)
+    )
+
+
 def test_first_row_announces_more_labels_than_it_has() -> None:
     learner = make_strategy("BR_HT")
     assert learner.predict_then_fit_one(X[0], Y[0], 5)[0].shape == (5,)

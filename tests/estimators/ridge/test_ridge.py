@@ -48,7 +48,8 @@ def rarity(F):
 @pytest.mark.parametrize("size", [1, 7, 300])
 def test_chunks_leave_the_same_bits_where_predict_expects_usual_labels(size):
     X, Y = table()
-    Y[:120, 1] = 1
+    # labels that first occur within a chunk, and between computations of all coefficients
+    Y[:120, 1], Y[:130, 2], Y[:171, 0] = 1, 0, 0
     ridge, looped = clone(SMALL), clone(SMALL).set_params(late_in_predict=True)
     parts = [ridge.predict_then_fit(X[i : i + size], Y[i : i + size]) for i in range(0, 300, size)]
     expected = [(np.zeros((1, 3)), parts[0][1][:1])]
@@ -127,6 +128,62 @@ def test_a_masked_label_has_the_means_of_its_rows():
         expected = y.mean() + (scaler.transform(X) - Z[rows].mean(0)) @ coef
         np.testing.assert_allclose(ridge._score(ridge._features(X))[:, label], expected, atol=1e-8)
         assert ridge.model_.prevalence[label] == pytest.approx(y.mean())
+
+
+def rare(n_before=3000, known=True):
+    """Draw rows, of the last 300 of which a third are of a kind that was never there, with a label of its own."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_before + 300, 6))
+    is_new = (np.arange(len(X)) >= n_before) & (rng.random(len(X)) < 1 / 3)
+    X[is_new, 1:3] += 3
+    Y = np.stack([X[:, 0] > 1, is_new], axis=1).astype(float)
+    Y[:n_before, 1] = 0 if known else np.nan
+    return X, Y
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("follow_drift", [True, False])
+def test_a_label_that_appears_late_is_told_apart_within_six_of_its_rows(known, follow_drift):
+    X, Y = rare(known=known)
+    ridge = StreamRidgeClassifier(random_state=0, follow_drift=follow_drift)
+    decided, with_it = ridge.predict_then_fit(X, Y)[0][-300:, 1], Y[-300:, 1] == 1
+    assert decided[with_it][:6].any()
+    assert decided[with_it][:40].mean() > 0.8
+    assert decided[~with_it].mean() < 0.25
+
+
+def test_coefficients_of_a_label_are_computed_again_each_time_its_rows_have_doubled():
+    # all coefficients are computed with the last of so many rows, and again 50 rows later
+    n_all = 1003
+    X, Y = rare(n_before=n_all)
+    ridge = StreamRidgeClassifier(knots=0, hidden_units=0, l2=1.0).partial_fit(X[:n_all], Y[:n_all])
+    solved = []
+    for n in range(n_all + 1, n_all + 50):
+        before = ridge.coef_
+        ridge.partial_fit(X[n - 1 : n], Y[n - 1 : n])
+        np.testing.assert_array_equal(ridge.coef_[0], before[0])
+        if (ridge.coef_[1] != before[1]).any():
+            solved.append(n)
+    assert [Y[:n, 1].sum() for n in solved] == [1, 2, 4, 8, 16]
+    scaler = StandardScaler().fit(X[:n_all])
+    Z, y = scaler.transform(X), Y[: solved[-1], 1]
+    penalty = np.diag(rarity(X[:n_all] - X[:50].mean(0)) * 6 / n_all)
+    products = (Z[: len(y)] - Z[: len(y)].mean(0)).T @ (y - y.mean()) / len(y)
+    coef = np.linalg.solve(Z[:n_all].T @ Z[:n_all] / n_all + penalty, products)
+    np.testing.assert_allclose(ridge.coef_[1] * scaler.scale_, coef, rtol=1e-9)
+
+
+def test_labels_that_are_many_wait_as_long_whether_they_were_known_of_or_not():
+    # the more labels have occurred, the rarer are computations of one alone
+    X = np.random.default_rng(0).random((700, 3))
+    Y = (np.arange(700)[:, np.newaxis] // 2 == np.arange(350)).astype(float)
+    known = np.where(np.arange(350) <= np.arange(700)[:, np.newaxis] // 2, Y, np.nan)
+    growing, announced = (StreamRidgeClassifier(random_state=0, on_new_labels=choice) for choice in ("grow", "error"))
+    for end in range(10, 701, 10):
+        rows = slice(end - 10, end)
+        announced.partial_fit(X[rows], known[rows])
+        growing.partial_fit(X[rows], known[rows, : end // 2])
+    np.testing.assert_allclose(growing.predict_proba(X), announced.predict_proba(X), rtol=1e-9)
 
 
 def test_labels_that_never_or_always_come_are_decided_so():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from estimators.ridge._kernels.ridge import correlate, dense_scores, expand, sparse_scores
+from estimators.ridge._kernels.ridge import correlate, count_to_doubling, dense_scores, expand, sparse_scores
 from tests.scattered import tables
 
 VALUES = (0.0, -1.5, 0.3, 2.0, 1e6)
@@ -74,3 +74,16 @@ def test_correlations_are_those_of_lists(n, d, data):
             expected = statistics.correlation(X[:, i].tolist(), X[:, j].tolist()) if both else 0.0
             assert abs(system[i, j] - expected - (penalty[i] if i == j else 0.0)) < 1e-12
     assert not np.triu(system, 1).any()
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 6), st.integers(1, 3), st.integers(-2, 6), st.data())
+def test_rows_are_counted_up_to_the_first_that_doubles_those_of_a_label(n, n_labels, first, data):
+    Y, counted = data.draw(tables((n, n_labels), (0, 1), np.uint8)), data.draw(tables((n, n_labels), (True, False)))
+    before = data.draw(tables((2, n_labels), (0, 1, 2, 3), np.int64))
+    after = before.copy()
+    n_rows, doubled = count_to_doubling(Y, counted, after, first)
+    totals = [before[0] + (Y[:end] * counted[:end]).sum(axis=0, dtype=int) for end in range(n + 1)]
+    ends = [end for end in range(1, n + 1) if end > first and (totals[end] >= np.maximum(1, 2 * before[1])).any()]
+    assert (n_rows, doubled) == ((ends[0], True) if ends else (n, False))
+    assert after.tolist() == [totals[n_rows].tolist(), before[1].tolist()]

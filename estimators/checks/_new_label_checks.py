@@ -40,8 +40,8 @@ def check_new_labels_were_unknown(estimator: StreamClassifier) -> None:
         grown = late.predict_then_fit(rows.X, rows.Y)
         known = early.predict_then_fit(rows.X, with_unknown)
         require(grown[0].shape == grown[1].shape == rows.Y.shape, "predictions do not have a column for each label")
-        known = tuple(part[:, :width] for part in known)
-        require(_alike(grown, known, rounding), "a label that appears changes predictions")
+        narrow = tuple(part[:, :width] for part in known)
+        require(_alike(grown, narrow, rounding), "a label that appears changes predictions")
     alike = _alike(predictions(late, test), predictions(early, test), rounding)
     require(alike, "labels that appear are learnt differently")
 

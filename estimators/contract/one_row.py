@@ -30,13 +30,13 @@ def plain_row(estimator: Any, x: Any, y: MatrixLike, classes: Classes) -> tuple[
         and ((len(x) <= FEW and isfinite(sum(x.tolist()))) or is_finite(x))
         and (estimator._nominal is None or estimator._nominal.takes(x))
     ):
-        y = _in_own_columns(estimator, y, target, classes)
-        codes = None if y is None or y.shape != (target.width,) else _row_codes(y)
+        labels = _in_own_columns(estimator, y, target, classes)
+        codes = None if labels is None or labels.shape != (target.width,) else _row_codes(labels)
         return None if codes is None else (x[None], codes[None])
     return None
 
 
-def _in_own_columns(estimator: object, y: Array, target: LabelTarget, classes: Classes) -> Array | None:
+def _in_own_columns(estimator: object, y: Array, target: LabelTarget, classes: Any) -> Array | None:
     """Return the labels of a row in the columns of the learner; None if there are new ones, or something is wrong."""
     if classes is None or (type(classes) is list and classes == target.names):
         return y

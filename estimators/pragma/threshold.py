@@ -317,7 +317,8 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
     @property
     def on_new_labels(self) -> OnNewLabels:
         """Treatment of labels that appear after the first call: the parameter of the classifier inside."""
-        choice: OnNewLabels = self.estimator.on_new_labels
+        inner: Any = self.estimator
+        choice: OnNewLabels = inner.on_new_labels
         return choice
 
     def _can_grow(self) -> bool:

@@ -73,8 +73,8 @@ class StreamRidgeClassifier(LogOddsClassifier):
         default they are scored by the regression on all rows. `predict_then_fit` always expects it, since its rows do.
     refresh : float, default=0.2
         Coefficients are computed again when the number of rows has grown by this share, and at the latest after a
-        quarter as many rows as the basis has features, a twentieth of the rows so far, or 50, whichever is most. Until
-        then, a label that has just appeared is not predicted.
+        quarter as many rows as the basis has features, a twentieth of the rows so far, or 50, whichever is most. Those
+        of a label are also computed when its positive rows have doubled, from the first one on (see Notes).
     follow_drift : bool, default=True
         Whether changes in what labels depend on are found and followed, and earlier concepts recalled where they come
         back (see Notes). Without it, a row takes half to nine tenths of the time, and the memory is a half or less.
@@ -167,6 +167,10 @@ class StreamRidgeClassifier(LogOddsClassifier):
     fit. Memory grows with the square of the basis, time per row too, and each new computation of the coefficients
     takes its third power; no two are fewer than a fiftieth of the basis apart. Rows wait, at most 1,024, until they are
     added; cuts into chunks do not matter.
+
+    A label need not wait for a new factorisation. When the rows that have it are 1, or twice as many as when its
+    coefficients were computed, these follow from the last factor and from sums over all rows, which takes the square
+    of the basis. Where many labels have occurred, such computations are at least a hundredth of as many rows apart.
 
     More features than `n_components` are projected by a sketch with a single non-zero for each feature (CountSketch):
     features get random signs, and are added up in `n_components` dimensions, each of as many features. A row costs its
@@ -406,7 +410,7 @@ class StreamRidgeClassifier(LogOddsClassifier):
         if self._concepts_ is not None and not self._is_placing():
             self._concepts_ = self._concepts_.with_labels(self.model_, labels)
         self._positives_[1, labels] = self._positives_[0, labels]
-        self._next_label_ = self.n_rows_ + 1 + np.count_nonzero(self._positives_[0]) // _LABELS_PER_ROW
+        self._next_label_ = self.n_rows_ + 1 + int(np.count_nonzero(self._positives_[0])) // _LABELS_PER_ROW
 
     def _most_waiting(self, n_basis: int) -> int:
         """Return the rows after which the sums must have them: models of late rows are computed from those only."""

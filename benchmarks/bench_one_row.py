@@ -4,7 +4,8 @@ Ten times the speed of River and of lean PyTorch is asked for. Each line has the
 percentile of the time of a row, in microseconds, of ours and of the peer, and the ratio of the medians. Both sides
 learn the same rows, twenty in turn, after a few that are not timed; a peer that is slow learns the first of them only,
 and the ratio is that of these. With ``--chunk``, ours are calls of `predict_then_fit` with one row. The line "nothing"
-is a learner that does nothing, the least that a row can cost.
+is a learner that does nothing, the least that a row can cost. With ``--grow``, rows name their labels, every tenth lacks
+one, and learners are those that can take in new ones.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from scipy import sparse
 
 from estimators import STRATEGIES, make_strategy
 from estimators.contract.base import StreamClassifier
+from estimators.contract.new_labels import set_choice
 from mlstream import load_dataset
 from mlstream.generators import multiplier_stream
 
@@ -96,12 +98,27 @@ class Nothing(StreamClassifier):
         return self.zeros, self.zeros
 
 
-def our_loop(name: str, X: np.ndarray, Y: np.ndarray, *, chunk: bool) -> Step:
+def can_grow(name: str) -> bool:
+    """Return whether a strategy takes in new labels."""
+    return name != NOTHING and not STRATEGIES[name].to_install and STRATEGIES[name].build()._can_grow()
+
+
+def our_loop(name: str, X: np.ndarray, Y: np.ndarray, *, chunk: bool, grow: bool) -> Step:
     """Return the loop of a strategy."""
+    if grow:
+        return growing_loop(set_choice(STRATEGIES[name].build(), "grow"), X, Y)
     learner = Nothing() if name == NOTHING else make_strategy(name, random_state=0)
     if chunk:
         return lambda i: learner.predict_then_fit(X[i : i + 1], Y[i : i + 1])
     return lambda i: learner.predict_then_fit_one(X[i], Y[i])
+
+
+def growing_loop(learner: StreamClassifier, X: np.ndarray, Y: np.ndarray) -> Step:
+    """Return the loop of a service whose labels have names, one of them unknown in every tenth row."""
+    names = [f"label {j}" for j in range(Y.shape[1])]
+    labels = Y.astype(float)
+    labels[::10, 0] = np.nan
+    return lambda i: learner.predict_then_fit_one(X[i], labels[i], names)
 
 
 def time_rows(step: Step, rows: range, clock: Callable[[], int]) -> list[int]:
@@ -114,9 +131,11 @@ def time_rows(step: Step, rows: range, clock: Callable[[], int]) -> list[int]:
     return times
 
 
-def contest(name: str, table: Table, clock: Callable[[], int], *, chunk: bool) -> tuple[list[int], list[int]]:
+def contest(
+    name: str, table: Table, clock: Callable[[], int], *, chunk: bool, grow: bool
+) -> tuple[list[int], list[int]]:
     """Return the nanoseconds of rows of ours and of the peer, which take turns."""
-    ours, peer = our_loop(name, *table, chunk=chunk), PEERS.get(name)
+    ours, peer = our_loop(name, *table, chunk=chunk, grow=grow), None if grow else PEERS.get(name)
     n, our_ns, peer_ns = len(table[0]), [], []
     theirs = peer.make(*table) if peer else None
     first = min(N_WARM, n // 2)
@@ -172,6 +191,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="One row per call")
     parser.add_argument("--cpu", action="store_true", help="compare seconds of CPU, which other work disturbs less")
     parser.add_argument("--chunk", action="store_true", help="call predict_then_fit with one row")
+    parser.add_argument("--grow", action="store_true", help="rows that name their labels, for learners that grow")
     parser.add_argument("--only", default="", help="strategies, divided by commas (default: all)")
     parser.add_argument("--table", default="", help="tables whose name begins so (default: all)")
     parser.add_argument("--save", action="store_true", help=f"write the figures to {RESULTS}")
@@ -186,10 +206,11 @@ def main() -> None:
     print(f"{'us per row':38} {cells(times)}  {'against':23} {cells(times)}     ratio")
     clock = time.process_time_ns if options.cpu else time.perf_counter_ns
     lines = []
+    names = options.only.split(",") if options.only else [NOTHING, *STRATEGIES]
     for table, rows in tables():
-        for name in options.only.split(",") if options.only else [NOTHING, *STRATEGIES]:
+        for name in filter(can_grow, names) if options.grow else names:
             if table.startswith(options.table):
-                lines.append(line_of(table, name, *contest(name, rows, clock, chunk=options.chunk)))
+                lines.append(line_of(table, name, *contest(name, rows, clock, chunk=options.chunk, grow=options.grow)))
                 print(text_of(lines[-1]), flush=True)
     if options.save:
         record = {**setting, "taken": datetime.now(UTC).isoformat(timespec="seconds"), "cpu": options.cpu}

@@ -209,7 +209,9 @@ def _with_prevalence(expert: Expert, everything: Model, labels: Array | slice = 
         return everything.coef[:, labels]
     moved = expert.model.coef[:, labels].copy()
     moved[0] += (everything.prevalence - expert.model.prevalence)[labels]
-    return np.where(expert.sums.in_mask[0, labels] >= _MIN_COUNTED, moved, everything.coef[:, labels])
+    # a model that was computed before a label had a positive row would tell nothing about it
+    knows = (expert.sums.in_mask[0, labels] >= _MIN_COUNTED) & (expert.model.prevalence[labels] > 0)
+    return np.where(knows, moved, everything.coef[:, labels])
 
 
 def _latest(blocks: list[Block]) -> tuple[Block, ...]:

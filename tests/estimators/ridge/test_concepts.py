@@ -7,8 +7,9 @@ import pytest
 
 from estimators import StreamRidgeClassifier
 from estimators.ridge import _concepts
+from estimators.ridge._concepts import Concepts, Expert
 from estimators.ridge._kernels.mixing import reweigh
-from estimators.ridge._sums import Block, Sums, solve
+from estimators.ridge._sums import Block, Model, Sums, solve
 from metrics import ba_macro
 from tests.estimators.ridge.concepts_oracle import SlowConcepts
 
@@ -130,6 +131,15 @@ def test_labels_that_appear_after_a_drift_are_learnt():
     ridge.partial_fit(X[1100:], Y[1100:])
     assert [expert.model.coef.shape[1] for expert in ridge._concepts_.experts] == [3] * len(ridge._concepts_.experts)
     assert ba_macro(Y[1200:], ridge.predict(X[1200:])) > 0.7
+
+
+def test_a_model_that_never_saw_a_label_does_not_hide_what_that_of_all_rows_knows():
+    everything = Model(np.array([[0.2, 0.1], [1.0, 2.0]]), np.array([0.3, 0.4]))
+    concepts = Concepts.start(2, 2)
+    sums = Sums.zeros(2, 2)._replace(in_mask=np.full((2, 2), 60.0))
+    recent = Expert(sums, 60, 99, Model(np.array([[0.5, 0.0], [3.0, 0.0]]), np.array([0.5, 0.0])))
+    coef = concepts._replace(experts=(recent,)).with_models(everything).coef
+    np.testing.assert_allclose(coef, [[0.2, 0.1, 0.3, 0.1], [1.0, 2.0, 3.0, 2.0]])
 
 
 def test_weights_keep_the_bound_of_fixed_share():

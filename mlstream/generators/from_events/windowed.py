@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,39 +13,23 @@ from metrics.validation import require_choice
 from mlstream.data.events import Events, Numbers, TextColumn
 from mlstream.generators._checks import require_count
 from mlstream.generators.from_events.features import (
-    CLOCKS,
+    BLOCK,
     STATISTICS,
+    Aggregates,
     Clock,
+    Fields,
     Statistic,
     Vocabulary,
-    clock_features,
-    count_names,
-    count_values,
     frequent_values,
-    summarise,
+    listed,
+    make_fields,
+    refuse_labels,
+    stack,
 )
 from mlstream.generators.from_events.windows import NO_HOST, Empty, WindowRule, Windows, find_windows, window_keys
 from mlstream.streams.stream import Dataset, Index, Indicator
 
 _MAX_VALUES = 10_000
-
-
-class _Fields(NamedTuple):
-    """The columns that become features."""
-
-    categories: Mapping[str, tuple[TextColumn, Vocabulary]]
-    numbers: Mapping[str, Numbers]
-    statistics: tuple[Statistic, ...]
-    clock: tuple[Clock, ...]
-    time_column: str | None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the features."""
-        counts = [name for column, (_, kept) in self.categories.items() for name in count_names(column, kept)]
-        statistics = [f"{column}_{statistic}" for column in self.numbers for statistic in self.statistics]
-        clock = [f"{clock}_{function}" for clock in self.clock for function in ("sin", "cos")]
-        return ("events", *counts, *statistics, *clock, *([self.time_column] if self.time_column else []))
 
 
 class _Labels(NamedTuple):
@@ -164,21 +148,19 @@ def windowed(  # noqa: PLR0913 - each choice about the features is one option
     if not len(events):
         raise ValueError(f"{events.name} must hold at least one event. Got 0.")
     found = _read_labels(events.texts(labels, "labels"), benign, labels)
-    fields = _Fields(
-        _choose_categories(events, categories, (labels, by), max_values),
-        _choose_numbers(events, numbers, (labels, by)),
-        _choose("statistics", statistics, STATISTICS),
-        _choose("clock", clock, tuple(CLOCKS)),
-        time_column,
-    )
+    counted = _choose_categories(events, categories, (labels, by), max_values)
+    summarised = _choose_numbers(events, numbers, (labels, by))
+    fields = make_fields(counted, summarised, statistics, clock, time_column)
+    texts = {name: events.texts(name, "categories") for name in counted}
     if not rule.horizon:
-        _refuse_leaks(fields, found, labels)
+        refuse_labels(fields, labels)
+        _warn_of_leaks(fields, texts, found, labels)
     everything = TextColumn(np.full(len(events), -1), ())
     hosts, groups = _groups(everything if by is None else events.texts(by, "by"))
     row_bytes = 8 * len(fields.names) + len(found.names)
     windows = find_windows(events.times.view(np.int64), groups, rule, row_bytes)
     return Dataset(
-        _make_features(fields, windows),
+        _make_features(fields, list(texts.values()), list(summarised.values()), windows),
         _make_labels(found, windows),
         fields.names,
         found.names,
@@ -189,7 +171,7 @@ def windowed(  # noqa: PLR0913 - each choice about the features is one option
 
 
 def _read_labels(column: TextColumn, benign: Sequence[str], name: str) -> _Labels:
-    kept = sorted(set(column.values) - set(_listed(benign, "benign")))
+    kept = sorted(set(column.values) - set(listed(benign, "benign")))
     if not kept:
         raise ValueError(f"labels must name a column with at least one label that is not benign. Got {name!r}.")
     codes = {value: code for code, value in enumerate(kept)}
@@ -202,49 +184,31 @@ def _choose_categories(
     wanted: Sequence[str] | Mapping[str, Sequence[str]] | None,
     roles: tuple[str, str | None],
     max_values: int,
-) -> dict[str, tuple[TextColumn, Vocabulary]]:
+) -> dict[str, Vocabulary]:
     require_count(max_values, "max_values", maximum=_MAX_VALUES)
     if wanted is None:
         wanted = [name for name, one in events.columns.items() if isinstance(one, TextColumn) and name not in roles]
-    columns = {name: events.texts(name, "categories") for name in _listed(wanted, "categories")}
+    columns = {name: events.texts(name, "categories") for name in listed(wanted, "categories")}
     if isinstance(wanted, Mapping):
-        return {name: (one, Vocabulary(tuple(wanted[name]), has_other=True)) for name, one in columns.items()}
-    return {name: (one, frequent_values(one, max_values)) for name, one in columns.items()}
+        return {name: Vocabulary(tuple(wanted[name]), has_other=True) for name in columns}
+    return {name: frequent_values(one, max_values) for name, one in columns.items()}
 
 
 def _choose_numbers(events: Events, wanted: Sequence[str] | None, roles: tuple[str, str | None]) -> dict[str, Numbers]:
     found = {name: column for name, column in events.columns.items() if isinstance(column, np.ndarray)}
     if wanted is None:
         return {name: column for name, column in found.items() if name not in roles}
-    for name in _listed(wanted, "numbers"):
+    for name in listed(wanted, "numbers"):
         events.require(name, "numbers")
         if name not in found:
             raise ValueError(f"numbers must name columns of numbers. Got {name!r}, which holds text.")
     return {name: found[name] for name in wanted}
 
 
-def _choose(name: str, wanted: Sequence[str], choices: tuple[str, ...]) -> tuple[Any, ...]:
-    for one in _listed(wanted, name):
-        require_choice(one, name, choices)
-    return tuple(wanted)
-
-
-def _listed(names: Iterable[str], what: str) -> Iterable[str]:
-    """Return names, but not the letters of one that was given alone."""
-    if names and isinstance(names, str):
-        raise ValueError(f"{what} must be a list of names. Got {names!r} instead.")
-    return names
-
-
-def _refuse_leaks(fields: _Fields, labels: _Labels, name: str) -> None:
-    """Refuse counts of the labels themselves, and warn of values each of which has always the same label."""
-    if name in fields.categories or name in fields.numbers:
-        raise ValueError(
-            f"categories and numbers must not hold the column of labels with horizon=0: its counts are the labels. "
-            f"Got {name!r}; leave it out, or use horizon=1."
-        )
-    for column, (texts, vocabulary) in fields.categories.items():
-        if _determines(texts, vocabulary, labels):
+def _warn_of_leaks(fields: Fields, texts: Mapping[str, TextColumn], labels: _Labels, name: str) -> None:
+    """Warn of values each of which has always the same label."""
+    for column, vocabulary in fields.categories.items():
+        if _determines(texts[column], vocabulary, labels):
             warnings.warn(
                 f"Column {column!r} determines the label of each event in {name!r}: with horizon=0, counts of it are "
                 "the labels. Leave it out of categories unless it is known before the label is.",
@@ -277,29 +241,24 @@ def _groups(column: TextColumn) -> tuple[np.ndarray, Index]:
     return np.array([*column.values, NO_HOST])[found[order]], rank[group]
 
 
-def _make_features(fields: _Fields, windows: Windows) -> Numbers:
-    # Events in the order of their rows; those without a row come first.
-    order = np.argsort(windows.row_of_event, kind="stable")
-    order = order[np.count_nonzero(windows.row_of_event < 0) :]
-    rows, n_rows = windows.row_of_event[order], len(windows.starts)
-    X = np.empty((n_rows, len(fields.names)))
-    column = 0
-    for block in _blocks(fields, windows, order, rows, n_rows):
-        X[:, column : column + block.shape[1]] = block
-        column += block.shape[1]
-    return X
-
-
-def _blocks(fields: _Fields, windows: Windows, order: Index, rows: Index, n_rows: int) -> Iterator[Numbers]:
-    yield np.bincount(rows, minlength=n_rows)[:, np.newaxis].astype(np.float64)
-    for texts, vocabulary in fields.categories.values():
-        yield count_values(texts._replace(codes=texts.codes[order]), vocabulary, rows, n_rows)
-    for values in fields.numbers.values():
-        yield summarise(values[order], fields.statistics, rows, n_rows)
-    for _, values in clock_features(windows.starts, fields.clock):
-        yield values[:, np.newaxis]
-    if fields.time_column:
-        yield windows.starts[:, np.newaxis] / 1e6
+def _make_features(fields: Fields, texts: list[TextColumn], numbers: list[Numbers], windows: Windows) -> Numbers:
+    rows = Aggregates(fields, len(windows.starts))
+    # The last entry is that of an empty cell.
+    places = [
+        np.array([*(place.get(value, rest) for value in column.values), -1])
+        for column, (place, rest) in zip(texts, fields.places, strict=True)
+    ]
+    for start in range(0, len(windows.row_of_event), BLOCK):
+        row = windows.row_of_event[start : start + BLOCK]
+        kept = np.flatnonzero(row >= 0)
+        own = kept + start
+        rows.add(
+            row[kept],
+            stack([place[column.codes[own]] for place, column in zip(places, texts, strict=True)], len(kept), np.int64),
+            stack([column[own] for column in numbers], len(kept), np.float64),
+        )
+    rows.finish(rows.X, rows.n_given, windows.starts)
+    return rows.X
 
 
 def _make_labels(labels: _Labels, windows: Windows) -> Indicator:

@@ -52,7 +52,12 @@ def find_windows(times_us: Index, groups: Index, rule: WindowRule, row_bytes: in
         raise ValueError(f"every must be longer: there are {n_windows:,} windows of {n_groups:,} groups, too many.")
     key = window * n_groups + groups
     n_keys = n_windows * n_groups
-    rows = _distinct(key, n_keys) if rule.empty == "drop" else _fill(window, groups, n_windows, row_bytes)
+    if rule.empty == "drop":
+        rows = _distinct(key, n_keys)
+    else:
+        begins = np.full(n_groups, n_windows)
+        np.minimum.at(begins, groups, window)
+        rows = fill(begins, n_windows, row_bytes)
     # The labels of the last windows are not known yet.
     rows = rows[: np.searchsorted(rows, max(n_windows - rule.horizon, 0) * n_groups)]
     if not len(rows):
@@ -61,8 +66,8 @@ def find_windows(times_us: Index, groups: Index, rule: WindowRule, row_bytes: in
         )
     require_memory(len(rows) * row_bytes, f"{len(rows):,} windows")
     starts = (rows // n_groups + first) * rule.width_us
-    row_of_event = _find(rows, key, n_keys)
-    row_of_label = _find(rows, key - rule.horizon * n_groups, n_keys) if rule.horizon else row_of_event
+    row_of_event = find_rows(rows, key, n_keys)
+    row_of_label = find_rows(rows, key - rule.horizon * n_groups, n_keys) if rule.horizon else row_of_event
     return Windows(starts, row_of_event, row_of_label, rows % n_groups)
 
 
@@ -76,12 +81,9 @@ def window_keys(starts_us: Index, by: str | None, hosts: np.ndarray, taken: Coll
     return make_keys({**own, free_name("start", {*taken, *own}): starts_us.astype("datetime64[us]")})
 
 
-def _fill(window: Index, groups: Index, n_windows: int, row_bytes: int) -> Index:
-    """List every window of each group, from its first event on."""
-    n_groups = int(groups.max()) + 1
-    begins = np.full(n_groups, n_windows)
-    np.minimum.at(begins, groups, window)
-    lengths = n_windows - begins
+def fill(begins: Index, n_windows: int, row_bytes: int) -> Index:
+    """List every window of each group from where it begins, as ``window * n_groups + group``, sorted."""
+    n_groups, lengths = len(begins), n_windows - begins
     n_rows = int(lengths.sum())
     require_memory(n_rows * (row_bytes + 24), f"{n_rows:,} windows, those without events among them,")
     ends = np.cumsum(lengths)
@@ -96,7 +98,7 @@ def _distinct(keys: Index, n_keys: int) -> Index:
     return np.flatnonzero(np.bincount(keys, minlength=n_keys))
 
 
-def _find(rows: Index, keys: Index, n_keys: int) -> Index:
+def find_rows(rows: Index, keys: Index, n_keys: int) -> Index:
     """Return the place of each key among sorted rows, -1 where it is not there."""
     if n_keys <= _MAX_SPREAD * len(keys):
         # The last place is that of keys below 0.

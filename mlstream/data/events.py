@@ -127,6 +127,13 @@ class Events:
         every[is_given] = codes
         return TextColumn(every, tuple(repr(number).removesuffix(".0") for number in numbers.tolist()))
 
+    def numbers(self, column: str, role: str) -> Numbers:
+        """Return a column of numbers, or raise a ValueError that calls it `role`."""
+        found = self.require(column, role)
+        if isinstance(found, TextColumn):
+            raise ValueError(f"{role} must name columns of numbers. Got {column!r}, which holds text.")  # noqa: TRY004
+        return found
+
 
 def _require_column(what: str, column: EventColumn, n_events: int) -> None:
     cells = column.codes if isinstance(column, TextColumn) else column

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from estimators.contract.lazy import attach
 
 if TYPE_CHECKING:
+    from mlstream.generators.from_events.live import LiveWindows as LiveWindows
     from mlstream.generators.from_events.windowed import windowed as windowed
     from mlstream.generators.from_tables.clustering import task_stream as task_stream
     from mlstream.generators.from_tables.emerging_labels import emerging_labels_stream as emerging_labels_stream
@@ -49,6 +50,7 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "mlstream.generators.from_events.live": ["LiveWindows"],
             "mlstream.generators.from_events.windowed": ["windowed"],
             "mlstream.generators.from_tables.clustering": ["task_stream"],
             "mlstream.generators.from_tables.emerging_labels": ["emerging_labels_stream"],

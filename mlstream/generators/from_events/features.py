@@ -44,14 +44,14 @@ class Vocabulary(NamedTuple):
         """Number of features."""
         return len(self.values) + self.has_other
 
-    def places(self, first: int) -> tuple[dict[str, int], int]:
+    def places(self, first: int) -> tuple[dict[str | None, int], int]:
         """Return the feature of each value, and of all others, -1 for none, if the first one is `first`."""
-        places = {value: place for place, value in enumerate(self.values, first)}
-        return {**places, "": -1}, first + len(self.values) if self.has_other else -1
+        places: dict[str | None, int] = {value: place for place, value in enumerate(self.values, first)}
+        return places | {"": -1, None: -1}, first + len(self.values) if self.has_other else -1
 
 
 class Fields(NamedTuple):
-    """What becomes features: columns by name, and options."""
+    """Choice of what becomes features: columns by name, and options."""
 
     categories: Mapping[str, Vocabulary]
     numbers: tuple[str, ...]
@@ -68,7 +68,7 @@ class Fields(NamedTuple):
         return ("events", *counts, *statistics, *clock, *([self.time_column] if self.time_column else []))
 
     @property
-    def places(self) -> list[tuple[dict[str, int], int]]:
+    def places(self) -> list[tuple[dict[str | None, int], int]]:
         """The feature of each value of each column of categories."""
         columns = list(self.categories.values())
         widths = np.cumsum([1, *(column.width for column in columns)]).tolist()
@@ -84,8 +84,8 @@ def make_fields(
 ) -> Fields:
     """Check the choices of statistics and clocks."""
     for name, wanted, choices in (("statistics", statistics, STATISTICS), ("clock", clock, tuple(CLOCKS))):
-        for one in listed(wanted, name):
-            require_choice(one, name, choices)
+        for choice in listed(wanted, name):
+            require_choice(choice, name, choices)
     return Fields(categories, tuple(numbers), tuple(statistics), tuple(clock), time_column)
 
 
@@ -182,7 +182,7 @@ class Aggregates:
 
 
 def stack(columns: Sequence[npt.NDArray[Scalar]], n_rows: int, dtype: type[Scalar]) -> npt.NDArray[Scalar]:
-    """Put columns side by side; there may be none."""
+    """Put columns, if there are any, side by side."""
     table = np.empty((n_rows, len(columns)), dtype)
     for place, column in enumerate(columns):
         table[:, place] = column

@@ -195,14 +195,10 @@ def _choose_categories(
 
 
 def _choose_numbers(events: Events, wanted: Sequence[str] | None, roles: tuple[str, str | None]) -> dict[str, Numbers]:
-    found = {name: column for name, column in events.columns.items() if isinstance(column, np.ndarray)}
     if wanted is None:
-        return {name: column for name, column in found.items() if name not in roles}
-    for name in listed(wanted, "numbers"):
-        events.require(name, "numbers")
-        if name not in found:
-            raise ValueError(f"numbers must name columns of numbers. Got {name!r}, which holds text.")
-    return {name: found[name] for name in wanted}
+        found = events.columns.items()
+        return {name: one for name, one in found if isinstance(one, np.ndarray) and name not in roles}
+    return {name: events.numbers(name, "numbers") for name in listed(wanted, "numbers")}
 
 
 def _warn_of_leaks(fields: Fields, texts: Mapping[str, TextColumn], labels: _Labels, name: str) -> None:

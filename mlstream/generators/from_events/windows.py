@@ -98,13 +98,15 @@ def _distinct(keys: Index, n_keys: int) -> Index:
     return np.flatnonzero(np.bincount(keys, minlength=n_keys))
 
 
-def find_rows(rows: Index, keys: Index, n_keys: int) -> Index:
-    """Return the place of each key among sorted rows, -1 where it is not there."""
-    if n_keys <= _MAX_SPREAD * len(keys):
+def find_rows(rows: Index, keys: Index, n_keys: int | None = None) -> Index:
+    """Return the place of each key among sorted rows, -1 where it is not there; keys lie below `n_keys`, if given."""
+    if n_keys is not None and n_keys <= _MAX_SPREAD * len(keys):
         # The last place is that of keys below 0.
         places = np.full(n_keys + 1, -1)
         places[rows] = np.arange(len(rows))
         return places[np.maximum(keys, -1)]
+    if not len(rows):
+        return np.full(len(keys), -1)
     place = np.searchsorted(rows, keys)
     found = rows[np.minimum(place, len(rows) - 1)] == keys
     return np.where(found, place, -1)

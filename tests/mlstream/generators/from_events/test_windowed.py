@@ -242,3 +242,14 @@ def test_a_stream_of_the_table_keeps_the_order_of_time():
     for experience, held_out in zip(stream, stream.evaluation_sets, strict=True):
         assert experience.X[:, start].max() <= held_out.X[:, start].min()
     assert task_stream(table, n_tasks=2).n_labels == 4
+
+
+def test_numbers_are_added_in_the_order_of_their_events():
+    # In pairs, the sum would be 0.
+    sizes = np.array([1e16, 1.0, -1e16, 1.0] * 9)
+    log = Events(np.zeros(36, "datetime64[us]"), {"threat": TextColumn.encode(["scan"] * 36), "size": sizes})
+    table = windowed(log, "1h", labels="threat", statistics=["sum", "mean"], clock=[])
+    total = 0.0
+    for size in sizes.tolist():
+        total += size
+    assert table.X[0, 1:].tolist() == [total, total / 36]

@@ -7,7 +7,7 @@ from typing import get_type_hints
 import estimators
 import metrics
 import mlstream
-from mlstream import generators, interop, plotting
+from mlstream import generators, interop, plotting, service
 from mlstream._support.reading import ReadingOptions
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -39,6 +39,7 @@ def test_every_public_name_is_in_the_api():
         *generators.__all__,
         *plotting.__all__,
         *interop.__all__,
+        *service.__all__,
     }
     assert public - listed == WITH_THEIR_FUNCTIONS
 

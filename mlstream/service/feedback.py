@@ -1,0 +1,403 @@
+"""Feedback that comes late, in part, or never: rows wait with their features until their labels come."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from itertools import accumulate
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from estimators.contract.locks import lock_of
+from estimators.contract.new_labels import grows
+from metrics.validation import require_choice, require_integer
+from mlstream.data.durations import parse_duration
+from mlstream.service.times import read_times, times_in_keys
+from mlstream.service.waiting import Row, WaitingRows, as_matrix, join_rows, split_rows
+
+Expired = Literal["unknown", "absent"]
+Labels: TypeAlias = "Mapping[Any, float] | npt.ArrayLike"
+Predicted: TypeAlias = tuple[Any, npt.NDArray[Any]]
+
+_METHODS = ("predict_then_fit", "predict_then_fit_one", "partial_fit", "partial_fit_one")
+
+
+class FeedbackBuffer:
+    """Rows that a learner has predicted, kept under their ids for labels that come late, in part, or never.
+
+    `predict` predicts rows and keeps their features; `learn` takes them out with their labels and has the learner learn
+    them, in this order. If every row is learnt right after its prediction, predictions and learner are those of
+    `predict_then_fit`, to the last bit.
+
+    Parameters
+    ----------
+    learner : estimator
+        A learner of `estimators`, which is changed. It must have begun (`begin`) or have learnt rows. `BinaryRelevance`
+        wraps classifiers of scikit-learn, `RiverClassifier` those of River.
+    max_rows : int
+        Largest number of rows that wait; beyond it the oldest are dropped.
+    max_bytes : int
+        Largest memory of the rows that wait: their features and ids, and 400 bytes for each row. Beyond it the oldest
+        are dropped.
+    expiry : int or str, optional
+        How long a row waits: a number of further rows; or a time, such as "2h" (units ms, s, min, h, d), for which rows
+        need times. By default there is no limit.
+    expired : {"unknown", "absent"}
+        What becomes of a row that has waited longer: nothing is learnt of it, or all labels that the learner knows by
+        then are learnt as 0.
+
+    Attributes
+    ----------
+    learner : estimator
+        The learner.
+    n_predicted_, n_learnt_, n_expired_, n_dropped_ : int
+        Numbers of rows that came in; and that left with labels, because of `expiry`, and because of `max_rows` or
+        `max_bytes`. The others wait: ``len(buffer)``.
+
+    Notes
+    -----
+    A row is learnt once: labels that its feedback does not name stay unknown. ``id in buffer`` says whether it waits.
+
+    Rows that have waited too long leave at `advance`, or after the predictions of the next `predict`, whose rows count
+    as coming together. The time is the latest of any row so far. A clock that goes back does not make rows younger: a
+    row with an earlier time waits from the latest one. A clock that jumps ahead lets rows expire, which ``n_expired_``
+    counts.
+
+    A call that fails changes nothing: a row whose labels are refused waits for better ones. Calls from several threads
+    run one after another. A buffer that is pickled goes on exactly, with its learner and its rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from estimators import OnlineLogisticRegression
+    >>> from mlstream.service import FeedbackBuffer
+    >>> learner = OnlineLogisticRegression(on_new_labels="grow").begin([[0.0, 0.0]], [[0]], classes=["scan"])
+    >>> buffer = FeedbackBuffer(learner, expiry=1000)
+    >>> Y_pred, Y_proba = buffer.predict(["a", "b"], np.array([[0.5, 1.0], [0.2, 0.1]]))
+    >>> buffer.learn_one("b", {"scan": 0, "worm": 1})
+    >>> learner.label_names_, len(buffer), "a" in buffer
+    (['scan', 'worm'], 1, True)
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        *,
+        max_rows: int = 100_000,
+        max_bytes: int = 2**30,
+        expiry: int | str | None = None,
+        expired: Expired = "unknown",
+    ) -> None:
+        _require_learner(learner)
+        require_choice(expired, "expired", get_args(Expired))
+        self.learner = learner
+        self.max_rows = require_integer(max_rows, "max_rows", 1)
+        self.max_bytes = require_integer(max_bytes, "max_bytes", 1)
+        self.expiry = expiry
+        self.expired = expired
+        self.n_predicted_ = self.n_learnt_ = self.n_expired_ = self.n_dropped_ = 0
+        self._by_time = isinstance(expiry, str)
+        self._longest = _read_expiry(expiry)
+        self._now = int(np.iinfo(np.int64).min)
+        self._rows = WaitingRows()
+        self._unknown = np.zeros(0)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, row_id: object) -> bool:
+        return row_id in self._rows
+
+    def __repr__(self) -> str:
+        return f"FeedbackBuffer({self.learner!r}: {len(self):,} rows wait)"
+
+    def __getstate__(self) -> dict[str, Any]:
+        with lock_of(self):
+            return {**vars(self), "learner": deepcopy(self.learner), "_rows": self._rows.copy()}
+
+    def predict(self, ids: Iterable[Hashable], X: Any, *, times: Any = None, keys: Any = None) -> Predicted:
+        """Predict rows of the stream, and keep them until their labels come.
+
+        Parameters
+        ----------
+        ids : sequence of hashable
+            The id of each row: a number, a text, or a tuple, say of host and time.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        times : array-like of shape (n_samples,), optional
+            Datetimes, ISO 8601 texts, or seconds since 1970; read where `expiry` is a time.
+        keys : structured array, mapping or data frame, optional
+            Keys of the rows. Where `expiry` is a time, their field of times stands for `times`. A learner with
+            ``uses_keys`` gets them.
+
+        Returns
+        -------
+        Y_pred, Y_proba : ndarray of shape (n_samples, n_labels)
+            As the learner's `predict_then_fit` returns.
+
+        Raises
+        ------
+        ValueError
+            If an id waits already or comes twice, a time is missing, or X does not suit the learner.
+        """
+        with lock_of(self):
+            ids, X = self._require_new(_as_list(ids)), as_matrix(X)
+            if X.ndim != 2 or len(ids) != X.shape[0]:
+                raise ValueError(f"X must have a row for each of {len(ids)} ids. Got shape {X.shape} instead.")
+            moments = self._read_moments(len(ids), times, keys)
+            if self._takes_labels():
+                unknown = np.tile(self._all_unknown(), (len(ids), 1))
+                predicted = self.learner.predict_then_fit(X, unknown, **self._given(keys))
+            else:
+                predicted = self.learner.predict_with_proba(X)
+            self._put(ids, split_rows(X), moments)
+        return predicted  # type: ignore[no-any-return]
+
+    def predict_one(self, row_id: Hashable, x: Any, *, times: Any = None, keys: Any = None) -> Predicted:
+        """Predict one row as `predict` does, with as little as possible besides.
+
+        Parameters
+        ----------
+        row_id : hashable
+            The id of the row.
+        x : array-like of shape (n_features,), or sparse matrix of shape (1, n_features)
+            Features.
+        times, keys
+            The time of the row, and its keys, as in `predict`.
+
+        Returns
+        -------
+        y_pred, y_proba : ndarray of shape (n_labels,)
+            As the learner's `predict_then_fit_one` returns.
+
+        Raises
+        ------
+        ValueError
+            As in `predict`.
+        """
+        with lock_of(self):
+            if type(x) is not np.ndarray or x.ndim != 1 or not self._takes_labels():
+                X = x if getattr(x, "ndim", 1) == 2 else np.asarray(x)[np.newaxis]
+                Y_pred, Y_proba = self.predict([row_id], X, times=times, keys=keys)
+                return Y_pred[0], Y_proba[0]
+            self._require_new((row_id,))
+            moments = self._read_moments(1, times, keys)
+            predicted = self.learner.predict_then_fit_one(x, self._all_unknown(), **self._given(keys))
+            self._put((row_id,), (x.copy(),), moments)
+        return predicted  # type: ignore[no-any-return]
+
+    def learn(
+        self,
+        ids: Iterable[Hashable],
+        Y: npt.ArrayLike | Sequence[Mapping[Any, float]],
+        classes: Sequence[Hashable] | None = None,
+    ) -> None:
+        """Learn rows that wait, in the order of `ids`, and let them go.
+
+        Parameters
+        ----------
+        ids : sequence of hashable
+            Their ids.
+        Y : array-like of shape (n_samples, n_labels), or sequence of mappings
+            0/1 labels, NaN where one is unknown. Or for each row a mapping from the names of labels (from indices, if
+            the labels of the learner have no names) to 0 or 1; labels that it does not name are unknown. A learner made
+            with ``on_new_labels="grow"`` takes in new ones.
+        classes : list, optional
+            Names of the columns of Y, as in `partial_fit`.
+
+        Raises
+        ------
+        ValueError
+            If a row does not wait, or labels do not suit the learner: all rows of the call still wait.
+        """
+        with lock_of(self):
+            rows = self._find(ids := _as_list(ids))
+            if isinstance(Y, Sequence) and Y and all(isinstance(labels, Mapping) for labels in Y):
+                Y, classes = _place_labels(self.learner, Y, classes)  # type: ignore[arg-type]
+            if rows:
+                self.learner.partial_fit(join_rows(rows), Y, classes)
+            self._rows.remove(ids)
+            self.n_learnt_ += len(ids)
+
+    def learn_one(self, row_id: Hashable, labels: Labels, classes: Sequence[Hashable] | None = None) -> None:
+        """Learn one row that waits, and let it go.
+
+        Parameters
+        ----------
+        row_id : hashable
+            The id of the row.
+        labels : mapping, or array-like of shape (n_labels,)
+            Its labels, as one row of the Y of `learn`.
+        classes : list, optional
+            Names of the labels of an array, as in `partial_fit`.
+
+        Raises
+        ------
+        ValueError
+            As in `learn`: the row still waits.
+        """
+        with lock_of(self):
+            (row,) = self._find((row_id,))
+            if type(labels) is not np.ndarray and isinstance(labels, Mapping):
+                (y,), classes = _place_labels(self.learner, [labels], classes)
+            else:
+                y = np.asarray(labels)
+            self.learner.partial_fit_one(row if isinstance(row, np.ndarray) else join_rows([row]), y, classes)
+            self._rows.remove((row_id,))
+            self.n_learnt_ += 1
+
+    def advance(self, time: Any) -> None:
+        """Say what time it is, so that rows that have waited longer than `expiry` leave.
+
+        Parameters
+        ----------
+        time : datetime, str or float
+            A time, as in `predict`.
+
+        Raises
+        ------
+        ValueError
+            If `expiry` is not a time.
+        """
+        if not self._by_time:
+            raise ValueError(f"expiry must be a time such as '2h' for `advance`. Got {self.expiry!r} instead.")
+        (moment,) = read_times(time, 1)
+        with lock_of(self):
+            self._expire(max(self._now, moment))
+
+    def _require_new(self, ids: Sequence[Hashable]) -> Sequence[Hashable]:
+        for row_id in ids:
+            if row_id in self._rows:
+                raise ValueError(
+                    f"ids must be new, and {row_id!r} waits for its labels: learn it first, or take another id."
+                )
+            if row_id is None or row_id != row_id:  # noqa: PLR0124 - NaN
+                raise ValueError(f"ids must hold an id for each row. Got {row_id!r} instead.")
+        if len(ids) > 1:
+            _require_once(ids)
+        return ids
+
+    def _find(self, ids: Sequence[Hashable]) -> list[Row]:
+        for row_id in ids:
+            if row_id not in self._rows:
+                reasons = "was never predicted, has been learnt already"
+                reasons += ", has expired" * bool(self.n_expired_) + ", was dropped" * bool(self.n_dropped_)
+                counts = f"{self.n_learnt_} learnt, {self.n_expired_} expired, {self.n_dropped_} dropped so far"
+                raise ValueError(
+                    f"ids must be of rows that wait. Got {row_id!r}, which {' or'.join(reasons.rsplit(',', 1))} "
+                    f"({counts})."
+                )
+        if len(ids) > 1:
+            _require_once(ids)
+        return [self._rows[row_id] for row_id in ids]
+
+    def _read_moments(self, n_rows: int, times: Any, keys: Any) -> Sequence[int]:
+        """Return the moment at which each row comes, which none before it exceeds: its time, or its number."""
+        if not self._by_time:
+            return range(self.n_predicted_, self.n_predicted_ + n_rows)
+        if times is None and keys is None:
+            raise ValueError(f"times (or keys with times) must be given where expiry is {self.expiry!r}. Got none.")
+        read = read_times(times_in_keys(keys) if times is None else times, n_rows)
+        return list(accumulate([self._now, *read], max))[1:]
+
+    def _put(self, ids: Sequence[Hashable], rows: Sequence[Row], moments: Sequence[int]) -> None:
+        for row_id, row, moment in zip(ids, rows, moments, strict=True):
+            self._rows.add(row_id, row, moment)
+        try:
+            if moments:
+                self._expire(moments[-1])
+        except ValueError:
+            self._rows.remove(ids)
+            raise
+        self.n_predicted_ += len(ids)
+        self.n_dropped_ += self._rows.drop_oldest(self.max_rows, self.max_bytes)
+
+    def _expire(self, now: int) -> None:
+        if self._longest is not None and (ids := self._rows.older_than(now - self._longest)):
+            if self.expired == "absent":
+                absent = np.zeros((len(ids), self.learner.n_labels_), dtype=np.uint8)
+                self.learner.partial_fit(join_rows([self._rows[row_id] for row_id in ids]), absent)
+            self._rows.remove(ids)
+            self.n_expired_ += len(ids)
+        self._now = now
+
+    def _takes_labels(self) -> bool:
+        """Return whether the learner predicts labels, not one class a row; refuse one that cannot predict yet."""
+        classes = getattr(self.learner, "classes_", None)
+        if classes is None:
+            raise ValueError(
+                f"learner must know what it predicts. Got a new {type(self.learner).__name__} instead: call "
+                "`begin(X, Y, classes=...)` with one row, of which only the widths are read."
+            )
+        if classes.ndim == 1 and self.expired == "absent":
+            raise ValueError("expired must be 'unknown' for a learner of one class a row. Got 'absent' instead.")
+        return bool(classes.ndim == 2)
+
+    def _all_unknown(self) -> npt.NDArray[np.float64]:
+        if len(self._unknown) != self.learner.n_labels_:
+            self._unknown = np.full(self.learner.n_labels_, np.nan)
+        return self._unknown
+
+    def _given(self, keys: Any) -> dict[str, Any]:
+        return {"keys": keys} if getattr(self.learner, "uses_keys", False) else {}
+
+
+def _require_learner(learner: object) -> None:
+    if isinstance(learner, type) or not all(hasattr(learner, method) for method in _METHODS):
+        raise TypeError(
+            f"learner must be a learner of estimators. Got {learner!r} instead; BinaryRelevance(...) wraps a "
+            "classifier of scikit-learn, RiverClassifier(...) one of River."
+        )
+
+
+def _read_expiry(expiry: int | str | None) -> int | None:
+    if isinstance(expiry, str):
+        return parse_duration(expiry, "expiry")
+    return None if expiry is None else require_integer(expiry, "expiry", 1)
+
+
+def _as_list(ids: Iterable[Hashable]) -> list[Hashable]:
+    if isinstance(ids, str | bytes):
+        raise TypeError(f"ids must be a sequence with an id for each row. Got {ids!r} instead.")
+    return ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+
+
+def _require_once(ids: Sequence[Hashable]) -> None:
+    if len(set(ids)) < len(ids):
+        twice = next(row_id for place, row_id in enumerate(ids) if row_id in ids[:place])
+        raise ValueError(f"ids must hold each id once. Got {twice!r} twice.")
+
+
+def _place_labels(
+    learner: Any, rows: Sequence[Mapping[Any, float]], classes: object
+) -> tuple[npt.NDArray[np.float64], list[Any] | None]:
+    """Return a table of labels by name, and the names of its columns where some are new."""
+    if classes is not None:
+        raise ValueError(f"classes must be None where labels are named. Got {classes!r} instead.")
+    names = getattr(learner, "label_names_", None)
+    known = list(range(learner.n_labels_)) if names is None else names
+    new = list(dict.fromkeys(name for labels in rows for name in labels if name not in known))
+    if new:
+        _require_growth(learner, names, known, new)
+    columns = {name: column for column, name in enumerate([*known, *new])}
+    Y = np.full((len(rows), len(columns)), np.nan)
+    for row, labels in enumerate(rows):
+        for name, value in labels.items():
+            if value not in (0, 1) and value == value:  # noqa: PLR0124 - NaN
+                raise ValueError(f"labels must be 0, 1, or NaN (unknown). Got {value!r} for {name!r} instead.")
+            Y[row, columns[name]] = value
+    return Y, [*known, *new] if names is not None and new else None
+
+
+def _require_growth(learner: object, names: object, known: Sequence[Any], new: list[Any]) -> None:
+    """Refuse new labels that the learner cannot take in."""
+    if not grows(learner):
+        way_out = "; on_new_labels='grow' of the learner takes in others"
+        raise ValueError(f"labels must name those of the learner, {known[:8]}. Got {new[0]!r} instead{way_out}.")
+    if names is None and set(new) != set(range(len(known), len(known) + len(new))):
+        raise ValueError(
+            f"labels must be named by index where the learner has no names, new ones from {len(known)} on. "
+            f"Got {new[0]!r} instead; `begin(X, Y, classes=[...])` names them."
+        )

@@ -1,0 +1,66 @@
+"""Times of rows, in microseconds since 1970, from an argument or from the keys of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_SECOND = 1_000_000
+_MAX_SECONDS = np.iinfo(np.int64).max / _SECOND
+_RULE = "must be datetimes, ISO 8601 texts, or seconds since 1970, without a time zone"
+
+
+def read_times(times: Any, n_rows: int) -> list[int]:
+    """Return a time for each row, in microseconds since 1970; one time may stand alone for one row."""
+    if type(times) in {int, float} and n_rows == 1 and abs(times) < _MAX_SECONDS:
+        return [round(times * _SECOND)]
+    array = np.atleast_1d(np.asarray(times))
+    if array.dtype.kind in "OU":
+        array = _from_texts(array)
+    if array.shape != (n_rows,):
+        raise ValueError(f"times must hold one time for each of {n_rows} rows. Got shape {array.shape} instead.")
+    if array.dtype.kind == "M":
+        moments = array.astype("datetime64[us]")
+        wrong = np.isnat(moments)
+    elif array.dtype.kind in "iuf":
+        wrong = ~(np.abs(array) < _MAX_SECONDS)
+        moments = np.round(np.where(wrong, 0, array) * float(_SECOND))
+    else:
+        raise ValueError(f"times {_RULE}. Got {array.dtype} instead.")
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(f"times must hold a time for every row. Got {array[row]} at row {row} instead.")
+    return moments.astype(np.int64).tolist()  # type: ignore[no-any-return]
+
+
+def times_in_keys(keys: Any) -> Any:
+    """Return the only field of times of keys: a structured array, a mapping, or a data frame."""
+    columns = _columns(keys)
+    found = [name for name, column in columns.items() if column.dtype.kind == "M"]
+    if len(found) != 1:
+        raise ValueError(
+            f"keys must have one field of times (datetime64), or times= must be given. Got {len(found)} among "
+            f"{list(columns)} instead."
+        )
+    return columns[found[0]]
+
+
+def _columns(keys: Any) -> dict[str, npt.NDArray[Any]]:
+    names = getattr(getattr(keys, "dtype", None), "names", None)
+    if names is None:
+        names = keys if isinstance(keys, Mapping) else getattr(keys, "columns", None)
+    if names is None:
+        raise ValueError(f"keys must be a structured array, a mapping, or a data frame. Got {type(keys)} instead.")
+    return {str(name): np.asarray(keys[name]) for name in names}
+
+
+def _from_texts(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if any(getattr(one, "tzinfo", None) is not None for one in array.flat):
+        raise ValueError(f"times {_RULE}. Got {array.flat[0]!r} instead; `.timestamp()` is in seconds since 1970.")
+    try:
+        return array.astype("datetime64[us]")
+    except (ValueError, TypeError):
+        raise ValueError(f"times {_RULE}. Got {array.flat[0]!r} instead.") from None

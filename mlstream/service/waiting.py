@@ -1,0 +1,111 @@
+"""Rows that wait under their ids, oldest first, within bounds of number, memory and age."""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from estimators.contract.validation import as_mixed, is_frame, is_sparse
+
+# what a row takes beside its features and its id, by tracemalloc
+BYTES_OF_A_ROW = 400
+
+
+class SparseRow(NamedTuple):
+    """The cells of a row of a CSR matrix."""
+
+    data: npt.NDArray[Any]
+    indices: npt.NDArray[Any]
+    n_features: int
+
+
+Row: TypeAlias = npt.NDArray[Any] | SparseRow
+
+
+def as_matrix(X: Any) -> Any:
+    """Return rows as an array, or in CSR."""
+    if is_frame(X):
+        raise ValueError(
+            "X must be an array or a sparse matrix. Got a data frame instead: pass `frame.to_numpy()`, from the first "
+            "call of the learner on."
+        )
+    return sparse.csr_array(X) if is_sparse(X) else np.asarray(as_mixed(X))
+
+
+def split_rows(X: Any) -> list[Row]:
+    """Return a copy of each row of an array or a CSR array."""
+    if isinstance(X, np.ndarray):
+        return [row.copy() for row in X]
+    return [
+        SparseRow(X.data[start:stop].copy(), X.indices[start:stop].copy(), X.shape[1])
+        for start, stop in zip(X.indptr[:-1].tolist(), X.indptr[1:].tolist(), strict=True)
+    ]
+
+
+def join_rows(rows: Sequence[Any]) -> Any:
+    """Return rows as an array; in CSR if one of them is sparse."""
+    if not any(isinstance(row, SparseRow) for row in rows):
+        return np.stack(rows)
+    parts = [row if isinstance(row, SparseRow) else split_rows(sparse.csr_array(row[np.newaxis]))[0] for row in rows]
+    data, indices, widths = zip(*parts, strict=True)
+    indptr = np.cumsum([0, *map(len, data)])
+    return sparse.csr_array((np.concatenate(data), np.concatenate(indices), indptr), shape=(len(rows), max(widths)))
+
+
+class WaitingRows:
+    """Rows by id, oldest first; `n_bytes` is the memory that they take."""
+
+    def __init__(self) -> None:
+        self.n_bytes = 0
+        # a plain dict is slow to find its first entry where those before it have been deleted
+        self._rows: OrderedDict[Hashable, tuple[Row, int, int]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, row_id: object) -> bool:
+        return row_id in self._rows
+
+    def __getitem__(self, row_id: Hashable) -> Row:
+        return self._rows[row_id][0]
+
+    def copy(self) -> Self:
+        """Return a copy that shares the rows, which nobody changes."""
+        twin = type(self)()
+        twin.n_bytes, twin._rows = self.n_bytes, self._rows.copy()
+        return twin
+
+    def add(self, row_id: Hashable, row: Row, moment: int) -> None:
+        """Add a row, with the moment when it came, which is that of the newest row or a later one."""
+        n_bytes = BYTES_OF_A_ROW + sys.getsizeof(row_id)
+        n_bytes += row.nbytes if isinstance(row, np.ndarray) else row.data.nbytes + row.indices.nbytes
+        self._rows[row_id] = row, moment, n_bytes
+        self.n_bytes += n_bytes
+
+    def remove(self, row_ids: Iterable[Hashable]) -> None:
+        """Remove rows that wait."""
+        for row_id in row_ids:
+            self.n_bytes -= self._rows.pop(row_id)[2]
+
+    def older_than(self, moment: int) -> list[Hashable]:
+        """Return the ids of the rows that came before a moment, oldest first."""
+        ids = []
+        for row_id, (_, came, _) in self._rows.items():
+            if came >= moment:
+                break
+            ids.append(row_id)
+        return ids
+
+    def drop_oldest(self, max_rows: int, max_bytes: int) -> int:
+        """Remove the oldest rows that are too many, and return their number."""
+        n_dropped = 0
+        while len(self._rows) > max_rows or self.n_bytes > max_bytes:
+            self.remove([next(iter(self._rows))])
+            n_dropped += 1
+        return n_dropped

@@ -29,7 +29,7 @@ _MAX_BYTES = 64 * 2**20
 
 _MAX_VISITS = 1_000_000
 
-Number = TypeVar("Number", int, float)
+Number = TypeVar("Number", bound=float | str)
 Command = TypeVar("Command", bound=Callable[..., object])
 
 
@@ -192,9 +192,14 @@ def parse_shares(text: str) -> dict[str, float]:
     return parse_numbers_by_name(text, "--keep", float)
 
 
-def parse_delay(text: str) -> int | dict[str, int]:
+def parse_delay(text: str) -> int | str | dict[str, int | str]:
     """Read one delay for all labels, or delays by label."""
-    return int(text) if text.isdecimal() else parse_numbers_by_name(text, "--delay", int, "a whole number, or ")
+    return parse_numbers_by_name(text, "--delay", parse_rows_or_time) if "=" in text else parse_rows_or_time(text)
+
+
+def parse_rows_or_time(text: str) -> int | str:
+    """Read a number of rows; the generator reads times, such as 2h."""
+    return int(text) if text.isdecimal() else text
 
 
 @contextmanager

@@ -34,6 +34,7 @@ from mlstream.cli.arguments import (
     parse_names,
     parse_numbers,
     parse_order,
+    parse_rows_or_time,
     parse_shares,
     parse_visits,
     read_hierarchy,
@@ -57,7 +58,7 @@ class _Text(NamedTuple):
 _TEXTS = {
     "correlation": _Text(lambda text: parse_numbers(text, "--correlation"), "Two numbers: 0.6,0.9."),
     "correlations": _Text(lambda text: parse_numbers(text, "--correlations"), "Numbers split by commas: 0.6,-0.9."),
-    "delay": _Text(parse_delay, "A number, or numbers by label: a=20,b=100."),
+    "delay": _Text(parse_delay, "A number or a time, or some by label: a=20,b=100."),
     "drift_in": _Text(parse_names, "Split by commas: 'P(X),dependence'."),
     "hierarchy": _Text(read_hierarchy, "names, discover, or a JSON file {child: parent}."),
     "introductions": _Text(
@@ -66,6 +67,7 @@ _TEXTS = {
         "NAME:NUMBER, such as iirc-cifar100:3.",
     ),
     "invariant": _Text(lambda text: parse_integers(text, "--invariant"), "Numbers split by commas: 2,3,4."),
+    "jitter": _Text(parse_rows_or_time, "A number, or a time such as 30min."),
     "keep": _Text(parse_shares, "Numbers by label: a=0.1,b=0.5."),
     "label_lists": _Text(parse_label_lists, "Names split by commas, tasks by semicolons: 'a,b;c,d'."),
     "learning_fractions": _Text(parse_names, "A number of visits, or the share of each: 0.5,0.2."),
@@ -189,6 +191,7 @@ def _to_option(parameter: Parameter, text: str) -> Parameter:
         option = typer.Option(option_of(name), help=f"{text} {_TEXTS[name].form}")
         # A number of visits shares out evenly what is not held out.
         shown = str(len(default)) if name == "learning_fractions" and default else None
+        shown = str(default) if isinstance(default, int) else shown
         return _parameter(name, Annotated[str if required else str | None, option], default if required else shown)
     if _is_argument(parameter):
         return _parameter(name, Annotated[parameter.annotation, typer.Argument(help=text)])

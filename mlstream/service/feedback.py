@@ -14,8 +14,9 @@ from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import grows
 from metrics.validation import require_choice, require_integer
 from mlstream.data.durations import parse_duration
-from mlstream.service.times import read_times, times_in_keys
+from mlstream.service.times import read_times
 from mlstream.service.waiting import Row, WaitingRows, as_matrix, join_rows, split_rows
+from mlstream.streams.key_times import times_in_keys
 
 Expired = Literal["unknown", "absent"]
 Labels: TypeAlias = "Mapping[Any, float] | npt.ArrayLike"

@@ -70,7 +70,7 @@ def test_a_command_has_every_parameter_with_its_default_and_help():
             option, parameter = built[name], parameters[name]
             assert option.required == (parameter.default is parameter.empty)
             if isinstance(parameter.default, (int, float, str)):
-                assert option.default == parameter.default
+                assert option.default in {parameter.default, str(parameter.default)}
             if name != "seed":
                 start = option.help.split(". ")[0].removesuffix(".")
                 assert start in doc

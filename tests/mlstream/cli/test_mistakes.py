@@ -199,7 +199,7 @@ MEANT = {
     "synthesise hat-and-shirt -o x.npz --copies 0": "--copies must be a whole number, at least 1. Got 0",
     "synthesise events -o x.csv --threats 9": "--threats must be a whole number, at most 6. Got 9",
     "perturb noisy-labels s.npz --rate 2 -o x.npz": "--rate must lie in [0, 1]. Got 2.0",
-    "perturb delayed-labels s.npz --delay soon -o x.npz": "--delay must be a whole number, or numbers by name, such as",
+    "perturb delayed-labels s.npz --delay soon -o x.npz": "--delay must be a whole number, at least 1, and a unit",
     "perturb rare-labels s.npz --keep zzz=0.5 -o x.npz": "--keep must name labels of the stream. Got 'zzz'",
     # options of runs
     "run s.npz -o out -s maen": "did you mean 'mean'?",

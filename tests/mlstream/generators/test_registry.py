@@ -63,7 +63,9 @@ MAKERS = {
     "hat_and_shirt_stream": lambda: hat_and_shirt_stream(n_copies=2, seed=1),
     "stand_in_stream": lambda: stand_in_stream(seed=2, n_tasks=3, n_init=1),
     "scenario_stream": lambda: scenario_stream(TABLE, "blurred-boundary", n_tasks=2, seed=1),
-    "delayed_labels": lambda: delayed_labels(base(), delay={"y1": 3, "y2": 9}, jitter=4, seed=1),
+    "delayed_labels": lambda: delayed_labels(
+        base(), delay={"y1": 3, "y2": 9}, jitter=4, per="row", predict_first=True, seed=1
+    ),
     "duplicated_rows": lambda: duplicated_rows(base(), rate=0.5, seed=1),
     "missing_features": lambda: missing_features(base(), rate=0.5, seed=1),
     # A stream made of a stream made of a stream.

@@ -15,8 +15,11 @@ from tests.loops import check_all
 from tests.mlstream.generators.tables import dense, make_table
 
 
-def deliver_slowly(stream, delays):
-    """Meet row after row; give (experience, row of the stream, labels seen, new labels) in order of arrival."""
+def deliver_slowly(stream, delays, *, predict_first=False, times=None):
+    """Meet row after row; give (experience, row of the stream, labels seen, new labels) in order of arrival.
+
+    With `times`, delays are seconds, and labels that are due before the next row are shown before it.
+    """
     rows = [
         (number, y, np.broadcast_to(part.label_mask, part.Y.shape)[place] & ~np.isnan(y))
         for number, part in enumerate(stream)
@@ -32,19 +35,36 @@ def deliver_slowly(stream, delays):
         known[row] |= labels
         met.append((number, row, see(row), sorted(labels)))
 
+    moments = list(range(len(rows))) if times is None else times
     for time, (number, _, mask) in enumerate(rows):
         counted = np.flatnonzero(mask).tolist()
-        on_time = {label for label in counted if delays[label] == 0}
-        if on_time or not counted:
+        next_moment = (*moments, np.inf)[time + 1]
+        is_last = time == len(rows) - 1
+        own = {label: moments[time] + delays[label] for label in counted}
+        is_now = {
+            label: delays[label] == 0 or (due < next_moment and (not is_last or due <= moments[time]))
+            for label, due in own.items()
+        }
+        on_time = {label for label in counted if is_now[label]}
+        if on_time or not counted or predict_first:
             show(number, time, on_time)
-        waiting += [(time + delays[label], time, label) for label in counted if delays[label]]
-        due = [entry for entry in waiting if entry[0] <= time]
-        waiting = [entry for entry in waiting if entry[0] > time]
+        due = [entry for entry in waiting if entry[0] < next_moment and (not is_last or entry[0] <= moments[time])]
+        waiting = [entry for entry in waiting if entry not in due]
+        waiting += [(own[label], time, label) for label in counted if not is_now[label]]
         for row in sorted({entry[1] for entry in due}):
             show(number, row, {entry[2] for entry in due if entry[1] == row})
     for moment, row in sorted({entry[:2] for entry in waiting}):
         show(rows[-1][0], row, {entry[2] for entry in waiting if entry[:2] == (moment, row)})
     return met
+
+
+def keyed(stream, times):
+    """Return the stream with keys that hold a time for each learning row, in seconds."""
+    times = np.array(times, "datetime64[s]").astype([("start", "M8[us]")])
+    ends = np.cumsum([len(part) for part in stream])[:-1]
+    for part, keys in zip(stream, np.split(times, ends), strict=True):
+        object.__setattr__(part, "keys", keys)
+    return stream
 
 
 @st.composite
@@ -59,16 +79,23 @@ def streams(draw):
     )
 
 
-@given(streams(), st.lists(st.integers(0, 70), min_size=3, max_size=3))
-def test_labels_arrive_as_in_a_loop_that_meets_row_after_row(stream, some):
-    delays = [0, *some]
-    expected = deliver_slowly(stream, delays)
+@given(streams(), st.lists(st.integers(0, 70), min_size=3, max_size=3), st.booleans(), st.booleans(), st.data())
+def test_labels_arrive_as_in_a_loop_that_meets_row_after_row(stream, some, predict_first, by_time, data):
+    delays, times = [0, *some], None
     named = {f"y{label}": rows for label, rows in enumerate(delays)}
+    if by_time:
+        n_rows = sum(map(len, stream))
+        times = np.cumsum(data.draw(st.lists(st.integers(0, 3), min_size=n_rows, max_size=n_rows))).tolist()
+        stream = keyed(stream, times)
+        named = {name: f"{seconds}s" for name, seconds in named.items() if seconds}
+    expected = deliver_slowly(stream, delays, predict_first=predict_first, times=times)
+    if not named:
+        return
     if {number for number, *_ in expected} != set(range(len(stream))):
         with pytest.raises(ValueError, match="Every experience must keep a row"):
-            delayed_labels(stream, delay=named)
+            delayed_labels(stream, delay=named, predict_first=predict_first)
         return
-    late, expected = delayed_labels(stream, delay=named), iter(expected)
+    late, expected = delayed_labels(stream, delay=named, predict_first=predict_first), iter(expected)
     X, task_ids, row_ids = (
         np.concatenate([dense(getattr(part, name)) for part in stream]) for name in ("X", "task_ids", "row_ids")
     )
@@ -126,6 +153,46 @@ def test_rows_whose_labels_all_come_late_come_once_with_them():
     assert late.card.generator.parameters["base"]["name"] == "multiplier_stream"
 
 
+def test_rows_have_one_further_delay_for_all_their_late_labels():
+    stream = multiplier_stream("rand", n_rows=200)
+    by_label, by_row = (
+        delayed_labels(stream, delay={"y0": 2, "y1": 2}, jitter=30, per=per, predict_first=True, seed=3)
+        for per in ("label", "row")
+    )
+
+    def count_times(late):
+        return np.unique(np.unique(np.concatenate([part.row_ids for part in late]), return_counts=True)[1]).tolist()
+
+    assert count_times(by_label) == [2, 3]
+    assert count_times(by_row) == [2]
+    order = np.concatenate([part.row_ids for part in by_row])
+    places = [np.flatnonzero(order == row) for row in np.unique(order)]
+    assert len({second - first for first, second in places}) > 20
+
+
+def test_delays_in_time_need_times_in_rising_order():
+    stream = multiplier_stream("rand", n_rows=60)
+    with pytest.raises(ValueError, match=r"delay must be a number of rows where rows have no times. Got a time"):
+        delayed_labels(stream, delay="2h")
+    times = np.arange(sum(map(len, stream)))
+    times[7] = 0
+    with pytest.raises(ValueError, match=r"Got a time, and row 7 of .* is earlier than the row before it"):
+        delayed_labels(keyed(stream, times), delay="2h")
+
+
+def test_further_delays_in_time_stay_below_their_maximum():
+    stream = multiplier_stream("rand", n_rows=400)
+    stream = keyed(stream, np.arange(sum(map(len, stream))))
+    late = delayed_labels(stream, delay="1min", jitter="1min", per="row", predict_first=True, seed=1)
+    order = np.concatenate([part.row_ids for part in late])
+    first_seen = {row: np.flatnonzero(order == row) for row in np.unique(order)[:50]}
+    learnt = np.concatenate([part.row_ids for part in stream]).tolist()
+    for row, (_, second) in first_seen.items():
+        latest = max(learnt.index(other) for other in order[:second])
+        if latest < len(learnt) - 1:
+            assert 60 <= latest - learnt.index(row) <= 120
+
+
 def test_drifts_end_when_the_last_late_row_has_come():
     stream = drifting_stream("tree", n_rows=200, n_concepts=2, n_features=3, n_labels=2, cardinality=1)
     late = delayed_labels(stream, delay={"y0": 30})
@@ -169,6 +236,10 @@ def test_errors_name_rule_and_value():
             ({"delay": {"y0": 2**70}}, r"the delay of 'y0' must be a whole number, at most"),
             ({"delay": 1, "jitter": 2**64}, r"jitter must be a whole number, at most"),
             ({"delay": 1, "jitter": -2}, r"jitter must be a whole number, at least 0. Got -2"),
+            ({"delay": 1, "jitter": "1h"}, r"jitter must be a whole number, at least 0. Got '1h'"),
+            ({"delay": {"y0": "1h", "y1": 2}}, r"the delay of 'y1' must be a whole number, at least 1, and a unit"),
+            ({"delay": "soon"}, r"delay must be a whole number, at least 1, and a unit"),
+            ({"delay": 1, "per": "cell"}, r"per must be one of 'label', 'row'. Got 'cell'"),
             ({"delay": 1, "seed": -1}, r"seed must be a whole number, at least 0. Got -1"),
             ({"delay": 21}, r"must keep a row. Got 0 rows in experience 0 after delayed_labels"),
         ],

@@ -92,11 +92,12 @@ SCORE_HEADINGS = {
 }
 _ENVIRONMENT = re.compile(r"nce\[(.*)\]")
 _RULE = re.compile(r"(.+)\[(\w+)\]")
-# Rules of decisions: what the title gains, and who decided.
+# Rules of decisions, and first predictions: what the title gains, and who decided, and when.
 _RULES = {
     "own": (", own decisions", "As the strategy itself decides."),
     "half": (", half", "Decided at a probability of one half."),
     "prevalence": (", prevalence", "Decided at the prevalence of the label."),
+    "first": (", first", "Of the first prediction of each row, made before any of its late labels came."),
 }
 # Endings of names: what the title gains, and how the score follows from that of the shorter name.
 _VARIANTS = {

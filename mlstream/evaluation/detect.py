@@ -12,6 +12,7 @@ from estimators.detectors import make_detector
 from estimators.strategies import make_strategy
 from metrics import detection_scores
 from metrics.detection import match_alarms
+from mlstream.evaluation.first_predictions import delaying_call
 from mlstream.evaluation.label_space import resolve_label_space
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.provenance import describe_machine, installed_versions, parameters_as_json, plain_repr
@@ -22,7 +23,7 @@ from mlstream.evaluation.wrapping import wrapped_as
 from mlstream.publishing.named_streams import StreamLike, as_stream
 from mlstream.records.detection_record import Alarm, Detection, TrueDrift
 from mlstream.records.run_result import to_score
-from mlstream.streams.card_model import GeneratorCard, StreamCard
+from mlstream.streams.card_model import StreamCard
 from mlstream.streams.stream import Experience, Index, Stream
 
 _OF_DRIFTS = "The stream has no drift that is known."
@@ -38,7 +39,6 @@ _UNDEFINED = {
 
 # Streams of this scenario have every drift on their card, and none beside.
 _LISTED = "drift"
-_DELAYED = "delayed_labels"
 
 
 class SeededLearner(NamedTuple):
@@ -245,7 +245,7 @@ def _listed(card: StreamCard) -> Iterator[TrueDrift]:
 
 def _boundaries(stream: Stream) -> Iterator[TrueDrift]:
     parts, emergence = stream.experiences, set(stream.card.scenario.emergence or [])
-    is_gradual = stream.card.scenario.boundary == "gradual" or _is_delayed(stream.card)
+    is_gradual = stream.card.scenario.boundary == "gradual" or delaying_call(stream.card) is not None
     names = [task.name for task in stream.tasks]
     row = 0
     for number, (before, after) in enumerate(pairwise(parts), start=1):
@@ -257,14 +257,6 @@ def _boundaries(stream: Stream) -> Iterator[TrueDrift]:
             yield TrueDrift(start=row - start, stop=row + stop, what=what)
         elif number in emergence:
             yield TrueDrift(start=row, stop=row, what="labels emerge")
-
-
-def _is_delayed(card: StreamCard) -> bool:
-    """Return whether labels are late: rows that show them come among those of the next tasks."""
-    call = card.generator
-    while call.name != _DELAYED and isinstance(base := call.parameters.get("base"), dict):
-        call = GeneratorCard.model_validate(base)
-    return call.name == _DELAYED
 
 
 def _tasks(part: Experience, *, is_gradual: bool) -> list[int]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.decisions import require_probabilities
+from mlstream.evaluation.first_predictions import FIRST
 from mlstream.evaluation.learners import adapt_to_stream, fresh, model_size_bytes
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.provenance import describe_run
@@ -160,6 +161,9 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         so far, after each row; ``kappa_temporal`` and ``kappa_temporal_macro``, the gain over repeating the last
         labels, and ``no_change_subset_accuracy``, the subset accuracy of repeating them; for each of `metrics`,
         ``NAME`` over all rows and ``NAME_held_out`` on the evaluation sets of the tasks seen;
+        all of these over all rows once more with ``[first]`` behind the name, as ``ba_macro[first]``, if rows come at
+        their own time and again with late labels (`delayed_labels` with `predict_first`): scores of the first
+        prediction of a row, where the others are of the last before the label came, decided by `decision` alone;
         ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``bwt_stepwise``,
         ``bwt_stepwise_gains``, ``bwt_stepwise_losses``, ``fwt_stepwise``, ``fwt_stepwise_gains`` and
         ``fwt_stepwise_losses`` of the balanced accuracies in R; ``frug_kwh`` and ``frug_kj``, see `metrics.frug`. Where
@@ -296,6 +300,9 @@ def _record(
             add_references(part, R["ba_macro"], order, bounds[place].without_pretraining(stream.card))
         add_frugality(part, sum_known(phase.energy_kwh for phase in resources.phases.values()))
         record.take(part, ending)
+    first = ScoreRecord(is_complete=run.is_complete)
+    add_prequential(first, decided_by(FIRST, prequential))
+    record.take(first, FIRST)
     return RunResult(
         **description,
         status="done" if run.is_complete else "capped",

@@ -158,8 +158,10 @@ class _RepeatedRows:
         self._ids = np.append(ids[counts > 1], np.iinfo(np.int64).max)
         self._shown = np.zeros((len(self._ids), stream.n_labels), dtype=bool)
         for part in stream:
-            # NaN counts: where the experience of its task lost a label, the 0 in another one hides it.
-            np.logical_or.at(self._shown, self._places(part), part.Y != 0)
+            # NaN counts: where the experience of its task lost a label, the 0 in another one hides it. Rows of which
+            # no label counts, since all come later, show nothing yet.
+            shows = np.broadcast_to(part.label_mask, part.Y.shape).any(axis=1, keepdims=True)
+            np.logical_or.at(self._shown, self._places(part), (part.Y != 0) & shows)
         self._shown[-1] = False
 
     def shown(self, experience: Experience) -> Mask:

@@ -12,12 +12,13 @@ import numpy as np
 
 from metrics.named import find_metrics
 from mlstream._support.mapped import slices
+from mlstream.evaluation.first_predictions import FIRST, FirstPredictions, comes_first
 from mlstream.evaluation.held_out import HeldOutScorer, SetScorer, count_constant_labels, predict_held_out
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view, mask_rows
 from mlstream.evaluation.learner_base import Learner
 from mlstream.evaluation.predictions import Floats, Predictions
 from mlstream.evaluation.prequential import PrequentialScorer, plan_curves
-from mlstream.evaluation.scoring import Scored, count_known_only
+from mlstream.evaluation.scoring import OF_LABELS, Scored, count_known_only, with_ending
 from mlstream.evaluation.settings import Settings
 from mlstream.records.run_result import Curve
 from mlstream.streams.stream import Experience, Mask, Stream
@@ -72,6 +73,8 @@ class Run:
         metrics = find_metrics(settings.metrics, ties=settings.ties)
         options = (self._k, settings.one_class, metrics, settings.ties, settings.endings)
         self._scorer = PrequentialScorer(plan, *options)
+        self._first = FirstPredictions(stream) if comes_first(stream.card) else None
+        self._first_scorer = PrequentialScorer(plan, *options[:-1])
         scorer = SetScorer(stream.card, *options)
         self._held_out = HeldOutScorer(stream, self._counted, scorer, settings.one_class, settings.endings)
         self._n_rows_of_R = 0
@@ -100,8 +103,13 @@ class Run:
         self._learner.first_rows.require_closed()
 
     def finish(self) -> tuple[dict[str, float], dict[str, Curve]]:
-        """Return the prequential scores and their curves."""
-        return self._scorer.finish()
+        """Return the prequential scores and their curves; beside them, where labels are late, those of `FIRST`."""
+        scores, curves = self._scorer.finish()
+        if self._first is None:
+            return scores, curves
+        first, first_curves = self._first_scorer.finish()
+        first = {name: value for name, value in first.items() if name not in OF_LABELS}
+        return scores | with_ending(FIRST, first), curves | with_ending(FIRST, first_curves)
 
     def _steps(self) -> Iterator[None]:
         first = self._stream.experiences[0]
@@ -112,6 +120,8 @@ class Run:
             heads = labels_at_prediction(self._stream, experience.task_ids)
             for scored in test_then_train(self._learner, experience, mask, self._settings.chunk_size, heads):
                 self._scorer.add(scored)
+                if self._first is not None:
+                    self._first_scorer.add(self._first.of(scored))
                 yield
             self._measure(step)
             yield

@@ -24,8 +24,10 @@ from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import Indicator, Mask
 
 CORE_METRICS = ("ba_macro", "rmse", "precision_at_k")
+# Scores of every run that follow from labels alone.
+OF_LABELS = ("precision_at_k_maximum", "no_change_subset_accuracy")
 # Scores of every run that are the same whatever rule decides.
-UNDECIDED = ("rmse", "precision_at_k", "precision_at_k_maximum", "no_change_subset_accuracy")
+UNDECIDED = ("rmse", "precision_at_k", *OF_LABELS)
 
 Metrics = tuple[NamedMetric, ...]
 Value = TypeVar("Value")

@@ -228,7 +228,10 @@ def _cut(rows: _LearningRows, delays: Index, deliveries: _Deliveries) -> tuple[E
     """Assign to each experience the rows that arrive in it; the last one also takes what is due after it."""
     taken, arrivals = deliveries.rows, deliveries.arrivals
     arrived = taken[:, np.newaxis] + delays[taken] <= arrivals[:, np.newaxis]
-    shown = np.where(rows.mask[taken] & ~arrived, np.float32(np.nan), rows.Y[taken])
+    # A row that is only predicted shows no label of other tasks either: they would count twice.
+    is_only_predicted = rows.mask[taken].any(axis=1, keepdims=True) & ~deliveries.new.any(axis=1, keepdims=True)
+    is_unknown = (rows.mask[taken] & ~arrived) | is_only_predicted
+    shown = np.where(is_unknown, np.float32(np.nan), rows.Y[taken])
     experience = rows.experience[np.minimum(arrivals, len(rows.experience) - 1)]
     cuts = np.searchsorted(experience, np.arange(rows.experience[-1] + 2))
     return tuple(

@@ -33,7 +33,8 @@ def deliver_slowly(stream, delays, *, predict_first=False, times=None):
 
     def show(number, row, labels):
         known[row] |= labels
-        met.append((number, row, see(row), sorted(labels)))
+        is_only_predicted = predict_first and rows[row][2].any() and not labels
+        met.append((number, row, [np.nan] * 4 if is_only_predicted else see(row), sorted(labels)))
 
     moments = list(range(len(rows))) if times is None else times
     for time, (number, _, mask) in enumerate(rows):

@@ -9,6 +9,8 @@ from estimators import OnlineLogisticRegression
 from metrics import ba_macro, precision_at_k, rmse
 from mlstream import evaluate
 from mlstream.generators import delayed_labels, missing_labels, multiplier_stream, scenario_stream
+from mlstream.service import FeedbackBuffer
+from tests.estimators.instances import made
 from tests.mlstream.generators.tables import make_table
 
 STREAM = multiplier_stream("rand", n_rows=200)
@@ -68,6 +70,20 @@ def test_the_first_prediction_stands_for_every_label_of_the_row_whenever_it_come
     result = evaluate(LEARNER, late, label_space="task", energy="none")
     for name, predictions in (("", last), ("[first]", first)):
         is_score(result, name, np.array(truth), predictions, np.array(masks))
+
+
+@pytest.mark.parametrize("strategy", ["StreamRidge", "prevalence threshold"])
+def test_first_predictions_are_those_of_a_buffer(strategy):
+    learner = made(strategy).begin(STREAM[0].X[:1], STREAM[0].Y[:1])
+    buffer, first = FeedbackBuffer(learner), []
+    X, Y = (np.concatenate([getattr(part, name) for part in STREAM]) for name in "XY")
+    for row, x in enumerate(X):
+        first.append(buffer.predict_one(row, x))
+        if row >= 30:
+            buffer.learn_one(row - 30, Y[row - 30])
+    late = delayed_labels(STREAM, delay=30, predict_first=True)
+    result = evaluate(made(strategy), late, label_space="all", energy="none")
+    is_score(result, "[first]", Y, first, np.ones(Y.shape, bool))
 
 
 # not "seen": a task has been seen when its rows come, which is earlier then

@@ -19,7 +19,7 @@ from estimators.contract.locks import Locked, lock_of
 from estimators.contract.new_labels import PlacedLabels, advise_growth, check_choice, grows, place_labels
 from estimators.contract.one_row import as_tables, plain_row
 from estimators.contract.row_codes import cast_features
-from estimators.contract.targets import ClassTarget, LabelTarget, Target, has_unknown, holds_unknown, make_target
+from estimators.contract.targets import ClassTarget, LabelTarget, Target, has_unknown, holds_unknown, is_all_unknown, make_target
 from estimators.contract.unknown_labels import check_all_known, fold_into_mask, rows_to_learn, runs, take_rows
 from estimators.contract.validation import (
     Features,
@@ -43,6 +43,10 @@ _FACTS = (
     "_learnt_names",
     "_nominal",
 )
+
+
+# of one row: it is only predicted
+_NOT_LEARNT = np.zeros(1, dtype=bool)
 
 
 class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
@@ -626,6 +630,8 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
         mask = None if label_mask is None else check_label_mask(label_mask, 1, self.n_labels_)
         self._check_inside(X)
         mask = mask if self.uses_task else None
+        if is_all_unknown(Y):
+            return X, Y, mask, _NOT_LEARNT
         return X, *(self._check_unknown(Y, mask) if has_unknown(Y) else (Y, mask, None))
 
     def _check_unknown(self, codes: Array, mask: Mask | None) -> tuple[Array, Mask | None, Mask | None]:

@@ -52,10 +52,15 @@ def _in_own_columns(estimator: object, y: Array, target: LabelTarget, classes: A
 
 
 def _row_codes(y: Array) -> Array | None:
-    """Return the labels of a row as codes, unknown ones as they are stored; None if another value is among them."""
+    """Return the labels of a row as codes, unknown ones as they are stored; None if another value is among them.
+
+    Of all values only NaN, which is unknown, differs from itself.
+    """
     values = y.tolist()
     if BITS.issuperset(values) if len(y) <= FEW else is_binary(y):
         return y.astype(CODES)
+    if all(map(isnan, values)):
+        return np.full(len(y), UNKNOWN, CODES)
     codes = [value if value in BITS else UNKNOWN for value in values]
     is_wrong = any(code == UNKNOWN and not isnan(value) for code, value in zip(codes, values, strict=True))
     return None if is_wrong else np.array(codes, CODES)

@@ -165,6 +165,11 @@ def has_unknown(codes: npt.NDArray[np.uint8]) -> bool:
     return UNKNOWN in codes.tobytes()
 
 
+def is_all_unknown(codes: npt.NDArray[np.uint8]) -> bool:
+    """Return whether every label of these is unknown, as fast."""
+    return codes.tobytes().count(UNKNOWN) == codes.size
+
+
 def as_table(codes: Array) -> Array:
     """Return codes as a public Y: unchanged where all is known, as of classes, or float32 with NaN for `UNKNOWN`."""
     if codes.ndim == 1 or not has_unknown(codes):

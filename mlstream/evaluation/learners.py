@@ -131,14 +131,16 @@ class ChunkLearner(Learner):
     def _predict_online(self, X: Features, heads: Mask | None) -> Predictions:
         if not self._can_predict:
             return no_predictions(X.shape[0], self._n_labels)
+        decided: object
+        proba: object
         with self._meter.block(), self._meter.phase("online"):
             if isinstance(self.estimator, StreamClassifier):
                 # as rows of the stream, which `predict` does not know: thresholds that follow it may differ
                 unknown = np.full((X.shape[0], self.estimator.n_labels_), np.nan)
-                predictions = self.estimator.predict_then_fit(X, unknown)
+                decided, proba = self.estimator.predict_then_fit(X, unknown)
             else:
-                predictions = self._call_predict(X, heads)
-        return self._read(*predictions, X.shape[0])
+                decided, proba = self._call_predict(X, heads)
+        return self._read(decided, proba, X.shape[0])
 
     def _learn(self, X: Features, Y: Indicator, given: Given) -> None:
         self._test_then_train(X, Y, given)

@@ -103,7 +103,9 @@ class FeedbackBuffer:
         self._longest = _read_expiry(expiry)
         self._now = int(np.iinfo(np.int64).min)
         self._rows = WaitingRows()
-        self._unknown = np.zeros(0)
+        # all labels of the learner unknown, as long as these are its `classes_`; None for one class a row
+        self._unknown: npt.NDArray[np.float64] | None = None
+        self._classes: npt.NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -148,11 +150,10 @@ class FeedbackBuffer:
             if X.ndim != 2 or len(ids) != X.shape[0]:
                 raise ValueError(f"X must have a row for each of {len(ids)} ids. Got shape {X.shape} instead.")
             moments = self._read_moments(len(ids), times, keys)
-            if self._takes_labels():
-                unknown = np.tile(self._all_unknown(), (len(ids), 1))
-                predicted = self.learner.predict_then_fit(X, unknown, **self._given(keys))
-            else:
+            if (unknown := self._unknown_labels()) is None:
                 predicted = self.learner.predict_with_proba(X)
+            else:
+                predicted = self.learner.predict_then_fit(X, np.tile(unknown, (len(ids), 1)), **self._given(keys))
             self._put(ids, split_rows(X), moments)
         return predicted  # type: ignore[no-any-return]
 
@@ -179,13 +180,13 @@ class FeedbackBuffer:
             As in `predict`.
         """
         with lock_of(self):
-            if type(x) is not np.ndarray or x.ndim != 1 or not self._takes_labels():
+            if type(x) is not np.ndarray or x.ndim != 1 or (unknown := self._unknown_labels()) is None:
                 X = x if getattr(x, "ndim", 1) == 2 else np.asarray(x)[np.newaxis]
                 Y_pred, Y_proba = self.predict([row_id], X, times=times, keys=keys)
                 return Y_pred[0], Y_proba[0]
             self._require_new((row_id,))
             moments = self._read_moments(1, times, keys)
-            predicted = self.learner.predict_then_fit_one(x, self._all_unknown(), **self._given(keys))
+            predicted = self.learner.predict_then_fit_one(x, unknown, **self._given(keys))
             self._put((row_id,), (x.copy(),), moments)
         return predicted  # type: ignore[no-any-return]
 
@@ -292,7 +293,7 @@ class FeedbackBuffer:
                 )
         if len(ids) > 1:
             _require_once(ids)
-        return [self._rows[row_id] for row_id in ids]
+        return [self._rows[row_id][0] for row_id in ids]
 
     def _read_moments(self, n_rows: int, times: Any, keys: Any) -> Sequence[int]:
         """Return the moment at which each row comes, which none before it exceeds: its time, or its number."""
@@ -319,30 +320,28 @@ class FeedbackBuffer:
         if self._longest is not None and (ids := self._rows.older_than(now - self._longest)):
             if self.expired == "absent":
                 absent = np.zeros((len(ids), self.learner.n_labels_), dtype=np.uint8)
-                self.learner.partial_fit(join_rows([self._rows[row_id] for row_id in ids]), absent)
+                self.learner.partial_fit(join_rows([self._rows[row_id][0] for row_id in ids]), absent)
             self._rows.remove(ids)
             self.n_expired_ += len(ids)
         self._now = now
 
-    def _takes_labels(self) -> bool:
-        """Return whether the learner predicts labels, not one class a row; refuse one that cannot predict yet."""
+    def _unknown_labels(self) -> npt.NDArray[np.float64] | None:
+        """Return a row of unknown labels; None for a learner of one class a row. Refuse one that cannot predict yet."""
         classes = getattr(self.learner, "classes_", None)
         if classes is None:
             raise ValueError(
                 f"learner must know what it predicts. Got a new {type(self.learner).__name__} instead: call "
                 "`begin(X, Y, classes=...)` with one row, of which only the widths are read."
             )
-        if classes.ndim == 1 and self.expired == "absent":
-            raise ValueError("expired must be 'unknown' for a learner of one class a row. Got 'absent' instead.")
-        return bool(classes.ndim == 2)
-
-    def _all_unknown(self) -> npt.NDArray[np.float64]:
-        if len(self._unknown) != self.learner.n_labels_:
-            self._unknown = np.full(self.learner.n_labels_, np.nan)
+        if classes is not self._classes:
+            if classes.ndim == 1 and self.expired == "absent":
+                raise ValueError("expired must be 'unknown' for a learner of one class a row. Got 'absent' instead.")
+            self._unknown = np.full(len(classes), np.nan) if classes.ndim == 2 else None
+            self._classes = classes
         return self._unknown
 
     def _given(self, keys: Any) -> dict[str, Any]:
-        return {"keys": keys} if getattr(self.learner, "uses_keys", False) else {}
+        return {"keys": keys} if keys is not None and getattr(self.learner, "uses_keys", False) else {}
 
 
 def _require_learner(learner: object) -> None:

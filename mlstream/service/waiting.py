@@ -58,45 +58,36 @@ def join_rows(rows: Sequence[Any]) -> Any:
     return sparse.csr_array((np.concatenate(data), np.concatenate(indices), indptr), shape=(len(rows), max(widths)))
 
 
-class WaitingRows:
-    """Rows by id, oldest first; `n_bytes` is the memory that they take."""
+class WaitingRows(OrderedDict[Hashable, tuple[Row, int, int]]):
+    """Rows by id, oldest first, each with the moment when it came and its bytes, which `n_bytes` sums.
 
-    def __init__(self) -> None:
-        self.n_bytes = 0
-        # a plain dict is slow to find its first entry where those before it have been deleted
-        self._rows: OrderedDict[Hashable, tuple[Row, int, int]] = OrderedDict()
+    A plain dict would be slow to find its first row where many before it have left.
+    """
 
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __contains__(self, row_id: object) -> bool:
-        return row_id in self._rows
-
-    def __getitem__(self, row_id: Hashable) -> Row:
-        return self._rows[row_id][0]
+    n_bytes = 0
 
     def copy(self) -> Self:
         """Return a copy that shares the rows, which nobody changes."""
-        twin = type(self)()
-        twin.n_bytes, twin._rows = self.n_bytes, self._rows.copy()
+        twin = super().copy()
+        twin.n_bytes = self.n_bytes
         return twin
 
     def add(self, row_id: Hashable, row: Row, moment: int) -> None:
         """Add a row, with the moment when it came, which is that of the newest row or a later one."""
         n_bytes = BYTES_OF_A_ROW + sys.getsizeof(row_id)
         n_bytes += row.nbytes if isinstance(row, np.ndarray) else row.data.nbytes + row.indices.nbytes
-        self._rows[row_id] = row, moment, n_bytes
+        self[row_id] = row, moment, n_bytes
         self.n_bytes += n_bytes
 
     def remove(self, row_ids: Iterable[Hashable]) -> None:
         """Remove rows that wait."""
         for row_id in row_ids:
-            self.n_bytes -= self._rows.pop(row_id)[2]
+            self.n_bytes -= self.pop(row_id)[2]
 
     def older_than(self, moment: int) -> list[Hashable]:
         """Return the ids of the rows that came before a moment, oldest first."""
         ids = []
-        for row_id, (_, came, _) in self._rows.items():
+        for row_id, (_, came, _) in self.items():
             if came >= moment:
                 break
             ids.append(row_id)
@@ -105,7 +96,7 @@ class WaitingRows:
     def drop_oldest(self, max_rows: int, max_bytes: int) -> int:
         """Remove the oldest rows that are too many, and return their number."""
         n_dropped = 0
-        while len(self._rows) > max_rows or self.n_bytes > max_bytes:
-            self.remove([next(iter(self._rows))])
+        while len(self) > max_rows or self.n_bytes > max_bytes:
+            self.remove([next(iter(self))])
             n_dropped += 1
         return n_dropped

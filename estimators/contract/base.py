@@ -19,7 +19,15 @@ from estimators.contract.locks import Locked, lock_of
 from estimators.contract.new_labels import PlacedLabels, advise_growth, check_choice, grows, place_labels
 from estimators.contract.one_row import as_tables, plain_row
 from estimators.contract.row_codes import cast_features
-from estimators.contract.targets import ClassTarget, LabelTarget, Target, has_unknown, holds_unknown, is_all_unknown, make_target
+from estimators.contract.targets import (
+    ClassTarget,
+    LabelTarget,
+    Target,
+    has_unknown,
+    holds_unknown,
+    is_all_unknown,
+    make_target,
+)
 from estimators.contract.unknown_labels import check_all_known, fold_into_mask, rows_to_learn, runs, take_rows
 from estimators.contract.validation import (
     Features,

@@ -185,8 +185,9 @@ class FeedbackBuffer:
                 Y_pred, Y_proba = self.predict([row_id], X, times=times, keys=keys)
                 return Y_pred[0], Y_proba[0]
             self._require_new((row_id,))
-            moments = self._read_moments(1, times, keys)
-            predicted = self.learner.predict_then_fit_one(x, unknown, **self._given(keys))
+            moments = self._read_moments(1, times, keys) if self._by_time else (self.n_predicted_,)
+            given = {} if keys is None else self._given(keys)
+            predicted = self.learner.predict_then_fit_one(x, unknown, **given)
             self._put((row_id,), (x.copy(),), moments)
         return predicted  # type: ignore[no-any-return]
 
@@ -263,11 +264,11 @@ class FeedbackBuffer:
         ValueError
             If `expiry` is not a time.
         """
-        if not self._by_time:
+        if not self._by_time or self._longest is None:
             raise ValueError(f"expiry must be a time such as '2h' for `advance`. Got {self.expiry!r} instead.")
         (moment,) = read_times(time, 1)
         with lock_of(self):
-            self._expire(max(self._now, moment))
+            self._expire(max(self._now, moment), self._longest)
 
     def _require_new(self, ids: Sequence[Hashable]) -> Sequence[Hashable]:
         for row_id in ids:
@@ -300,24 +301,24 @@ class FeedbackBuffer:
         if not self._by_time:
             return range(self.n_predicted_, self.n_predicted_ + n_rows)
         if times is None and keys is None:
-            raise ValueError(f"times (or keys with times) must be given where expiry is {self.expiry!r}. Got none.")
+            raise ValueError(f"times (or keys with times) must be given where expiry is {self.expiry!r}. Got None.")
         read = read_times(times_in_keys(keys) if times is None else times, n_rows)
         return list(accumulate([self._now, *read], max))[1:]
 
     def _put(self, ids: Sequence[Hashable], rows: Sequence[Row], moments: Sequence[int]) -> None:
         for row_id, row, moment in zip(ids, rows, moments, strict=True):
             self._rows.add(row_id, row, moment)
-        try:
-            if moments:
-                self._expire(moments[-1])
-        except ValueError:
-            self._rows.remove(ids)
-            raise
+        if self._longest is not None and moments:
+            try:
+                self._expire(moments[-1], self._longest)
+            except ValueError:
+                self._rows.remove(ids)
+                raise
         self.n_predicted_ += len(ids)
         self.n_dropped_ += self._rows.drop_oldest(self.max_rows, self.max_bytes)
 
-    def _expire(self, now: int) -> None:
-        if self._longest is not None and (ids := self._rows.older_than(now - self._longest)):
+    def _expire(self, now: int, longest: int) -> None:
+        if ids := self._rows.older_than(now - longest):
             if self.expired == "absent":
                 absent = np.zeros((len(ids), self.learner.n_labels_), dtype=np.uint8)
                 self.learner.partial_fit(join_rows([self._rows[row_id][0] for row_id in ids]), absent)
@@ -341,7 +342,7 @@ class FeedbackBuffer:
         return self._unknown
 
     def _given(self, keys: Any) -> dict[str, Any]:
-        return {"keys": keys} if keys is not None and getattr(self.learner, "uses_keys", False) else {}
+        return {"keys": keys} if getattr(self.learner, "uses_keys", False) else {}
 
 
 def _require_learner(learner: object) -> None:

@@ -36,7 +36,7 @@ def read_times(times: Any, n_rows: int) -> list[int]:
 
 
 def _from_texts(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    if any(getattr(one, "tzinfo", None) is not None for one in array.flat):
+    if any(getattr(time, "tzinfo", None) is not None for time in array.flat):
         raise ValueError(f"times {_RULE}. Got {array.flat[0]!r} instead; `.timestamp()` is in seconds since 1970.")
     try:
         return array.astype("datetime64[us]")

@@ -139,13 +139,13 @@ def delayed_labels(
 def _read_delays(stream: Stream, delay: int | str | Mapping[str, int | str], jitter: int | str) -> _Delays:
     names = stream.card.label_names
     by_label = delay if isinstance(delay, Mapping) else dict.fromkeys(names, delay)
-    by_time = any(isinstance(one, str) for one in by_label.values())
+    by_time = any(isinstance(rows_or_time, str) for rows_or_time in by_label.values())
     delays = np.zeros(len(names), dtype=np.int64)
-    for label, one in by_label.items():
+    for label, rows_or_time in by_label.items():
         if label not in names:
             raise ValueError(f"delay must name labels of the stream. Got {label!r} instead.")
         name = f"the delay of {label!r}" if isinstance(delay, Mapping) else "delay"
-        delays[names.index(label)] = _read_delay(one, name, by_time=by_time)
+        delays[names.index(label)] = _read_delay(rows_or_time, name, by_time=by_time)
     return _Delays(delays, _read_delay(jitter, "jitter", by_time=by_time and jitter != 0), by_time)
 
 

@@ -638,9 +638,9 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
         mask = None if label_mask is None else check_label_mask(label_mask, 1, self.n_labels_)
         self._check_inside(X)
         mask = mask if self.uses_task else None
-        if is_all_unknown(Y):
-            return X, Y, mask, _NOT_LEARNT
-        return X, *(self._check_unknown(Y, mask) if has_unknown(Y) else (Y, mask, None))
+        if not has_unknown(Y):
+            return X, Y, mask, None
+        return X, *((Y, mask, _NOT_LEARNT) if is_all_unknown(Y) else self._check_unknown(Y, mask))
 
     def _check_unknown(self, codes: Array, mask: Mask | None) -> tuple[Array, Mask | None, Mask | None]:
         if self.uses_task:

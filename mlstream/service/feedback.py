@@ -146,7 +146,8 @@ class FeedbackBuffer:
             If an id waits already or comes twice, a time is missing, or X does not suit the learner.
         """
         with lock_of(self):
-            ids, X = self._require_new(_as_list(ids)), as_matrix(X)
+            ids, X = _as_list(ids), as_matrix(X)
+            self._require_new(ids)
             if X.ndim != 2 or len(ids) != X.shape[0]:
                 raise ValueError(f"X must have a row for each of {len(ids)} ids. Got shape {X.shape} instead.")
             moments = self._read_moments(len(ids), times, keys)
@@ -216,13 +217,14 @@ class FeedbackBuffer:
             If a row does not wait, or labels do not suit the learner: all rows of the call still wait.
         """
         with lock_of(self):
-            rows = self._find(ids := _as_list(ids))
+            ids = _as_list(ids)
+            rows = [self._find(row_id) for row_id in ids]
             if isinstance(Y, Sequence) and Y and all(isinstance(labels, Mapping) for labels in Y):
                 Y, classes = _place_labels(self.learner, Y, classes)  # type: ignore[arg-type]
             if rows:
                 self.learner.partial_fit(join_rows(rows), Y, classes)
             self._rows.remove(ids)
-            self.n_learnt_ += len(ids)
+            self.n_learnt_ += len(rows)
 
     def learn_one(self, row_id: Hashable, labels: Labels, classes: Sequence[Hashable] | None = None) -> None:
         """Learn one row that waits, and let it go.
@@ -242,7 +244,7 @@ class FeedbackBuffer:
             As in `learn`: the row still waits.
         """
         with lock_of(self):
-            (row,) = self._find((row_id,))
+            row = self._find(row_id)
             if type(labels) is not np.ndarray and isinstance(labels, Mapping):
                 (y,), classes = _place_labels(self.learner, [labels], classes)
             else:
@@ -270,7 +272,7 @@ class FeedbackBuffer:
         with lock_of(self):
             self._expire(max(self._now, moment), self._longest)
 
-    def _require_new(self, ids: Sequence[Hashable]) -> Sequence[Hashable]:
+    def _require_new(self, ids: Sequence[Hashable]) -> None:
         for row_id in ids:
             if row_id in self._rows:
                 raise ValueError(
@@ -278,23 +280,16 @@ class FeedbackBuffer:
                 )
             if row_id is None or row_id != row_id:  # noqa: PLR0124 - NaN
                 raise ValueError(f"ids must hold an id for each row. Got {row_id!r} instead.")
-        if len(ids) > 1:
-            _require_once(ids)
-        return ids
 
-    def _find(self, ids: Sequence[Hashable]) -> list[Row]:
-        for row_id in ids:
-            if row_id not in self._rows:
-                reasons = "was never predicted, has been learnt already"
-                reasons += ", has expired" * bool(self.n_expired_) + ", was dropped" * bool(self.n_dropped_)
-                counts = f"{self.n_learnt_} learnt, {self.n_expired_} expired, {self.n_dropped_} dropped so far"
-                raise ValueError(
-                    f"ids must be of rows that wait. Got {row_id!r}, which {' or'.join(reasons.rsplit(',', 1))} "
-                    f"({counts})."
-                )
-        if len(ids) > 1:
-            _require_once(ids)
-        return [self._rows[row_id][0] for row_id in ids]
+    def _find(self, row_id: Hashable) -> Row:
+        if row_id in self._rows:
+            return self._rows[row_id][0]
+        reasons = "was never predicted, has been learnt already"
+        reasons += ", has expired" * bool(self.n_expired_) + ", was dropped" * bool(self.n_dropped_)
+        counts = f"{self.n_learnt_} learnt, {self.n_expired_} expired, {self.n_dropped_} dropped so far"
+        raise ValueError(
+            f"ids must be of rows that wait. Got {row_id!r}, which {' or'.join(reasons.rsplit(',', 1))} ({counts})."
+        )
 
     def _read_moments(self, n_rows: int, times: Any, keys: Any) -> Sequence[int]:
         """Return the moment at which each row comes, which none before it exceeds: its time, or its number."""
@@ -360,15 +355,14 @@ def _read_expiry(expiry: int | str | None) -> int | None:
 
 
 def _as_list(ids: Iterable[Hashable]) -> list[Hashable]:
+    """Return ids as a list, which holds each once."""
     if isinstance(ids, str | bytes):
         raise TypeError(f"ids must be a sequence with an id for each row. Got {ids!r} instead.")
-    return ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
-
-
-def _require_once(ids: Sequence[Hashable]) -> None:
+    ids = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
     if len(set(ids)) < len(ids):
         twice = next(row_id for place, row_id in enumerate(ids) if row_id in ids[:place])
         raise ValueError(f"ids must hold each id once. Got {twice!r} twice.")
+    return ids
 
 
 def _place_labels(

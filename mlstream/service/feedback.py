@@ -15,7 +15,7 @@ from estimators.contract.new_labels import grows
 from metrics.validation import require_choice, require_integer
 from mlstream.data.durations import parse_duration
 from mlstream.service.times import read_times
-from mlstream.service.waiting import Row, WaitingRows, as_matrix, join_rows, split_rows
+from mlstream.service.waiting import Row, WaitingRows, as_matrix, as_row, join_rows, split_rows
 from mlstream.streams.key_times import times_in_keys
 
 Expired = Literal["unknown", "absent"]
@@ -182,8 +182,7 @@ class FeedbackBuffer:
         """
         with lock_of(self):
             if type(x) is not np.ndarray or x.ndim != 1 or (unknown := self._unknown_labels()) is None:
-                X = x if getattr(x, "ndim", 1) == 2 else np.asarray(x)[np.newaxis]
-                Y_pred, Y_proba = self.predict([row_id], X, times=times, keys=keys)
+                Y_pred, Y_proba = self.predict([row_id], as_row(x), times=times, keys=keys)
                 return Y_pred[0], Y_proba[0]
             self._require_new((row_id,))
             moments = self._read_moments(1, times, keys) if self._by_time else (self.n_predicted_,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ def read_times(times: Any, n_rows: int) -> list[int]:
         return [round(times * _SECOND)]
     array = np.atleast_1d(np.asarray(times))
     if array.dtype.kind in "OU":
-        array = _from_texts(array)
+        array = _from_objects(array)
     if array.shape != (n_rows,):
         raise ValueError(f"times must hold one time for each of {n_rows} rows. Got shape {array.shape} instead.")
     if array.dtype.kind == "M":
@@ -35,10 +36,13 @@ def read_times(times: Any, n_rows: int) -> list[int]:
     return moments.astype(np.int64).tolist()  # type: ignore[no-any-return]
 
 
-def _from_texts(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    if any(getattr(time, "tzinfo", None) is not None for time in array.flat):
-        raise ValueError(f"times {_RULE}. Got {array.flat[0]!r} instead; `.timestamp()` is in seconds since 1970.")
+def _from_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Read datetimes and texts."""
+    given = array.ravel().tolist()
     try:
-        return array.astype("datetime64[us]")
+        times = [datetime.fromisoformat(time) if isinstance(time, str) else time for time in given]
+        if all(getattr(time, "tzinfo", None) is None for time in times):
+            return np.array(times, "datetime64[us]").reshape(array.shape)
     except (ValueError, TypeError):
-        raise ValueError(f"times {_RULE}. Got {array.flat[0]!r} instead.") from None
+        pass
+    raise ValueError(f"times {_RULE}. Got {given[0]!r} instead; `.timestamp()` of a datetime gives seconds.")

@@ -38,6 +38,13 @@ def as_matrix(X: Any) -> Any:
     return sparse.csr_array(X) if is_sparse(X) else np.asarray(as_mixed(X))
 
 
+def as_row(x: Any) -> Any:
+    """Return one row as a matrix, unless it is one."""
+    if is_sparse(x) or np.ndim(x) == 2:
+        return x.reshape(1, -1) if is_sparse(x) else x
+    return np.asarray(as_mixed(x))[np.newaxis]
+
+
 def split_rows(X: Any) -> list[Row]:
     """Return a copy of each row of an array or a CSR array."""
     if isinstance(X, np.ndarray):

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -170,6 +171,19 @@ def test_labels_without_names_go_by_index():
     assert_array_equal(buffer.learner.predict_proba(X), expected.predict_proba(X))
 
 
+def test_rows_come_in_every_form():
+    buffer, masked = FeedbackBuffer(logistic()), np.ma.array(X[0], mask=np.arange(5) == 2)
+    expected = buffer.learner.predict_proba(X[:1])[0]
+    rows = [X[0], X[0].tolist(), X[:1], sparse.csr_array(X[:1]), sparse.csr_array(X[0]), X.astype(np.float32)[0]]
+    for i, row in enumerate(rows):
+        np.testing.assert_allclose(buffer.predict_one(i, row)[1], expected, rtol=1e-6)
+    buffer.learn(range(6), np.tile(Y[0], (6, 1)))
+    refuse(lambda: buffer.predict_one("masked", masked), "NaN")
+    refuse(lambda: buffer.predict(["frame"], pd.DataFrame(X[:1])), "pass `frame.to_numpy\\(\\)`")
+    refuse(lambda: buffer.predict(["two"], [X[0], X[1]]), r"X must have a row for each of 1 ids")
+    assert (buffer.n_predicted_, len(buffer)) == (6, 0)
+
+
 def test_one_class_a_row_waits_too():
     words = np.where(Y[:, 0], "yes", "no")
     buffer = FeedbackBuffer(HoeffdingTreeClassifier().begin(X[:2], ["no", "yes"]))
@@ -247,6 +261,7 @@ def test_calls_that_fail_change_nothing():
             ({}, r"times \(or keys with times\) must be given where expiry is '1h'"),
             ({"times": ["today", "x"]}, "times must be datetimes, ISO 8601 texts"),
             ({"times": [1.0, np.nan]}, "times must hold a time for every row. Got nan at row 1"),
+            ({"times": ["2024-05-01T10:00Z"] * 2}, "without a time zone. Got '2024-05-01T10:00Z'"),
             ({"times": [1.0]}, "times must hold one time for each of 2 rows"),
             ({"times": [datetime.now(UTC)] * 2}, "without a time zone"),
             ({"keys": {"host": np.array(["a", "b"])}}, r"one field of times .* Got 0 among \['host'\]"),

@@ -4,8 +4,8 @@ Ten times the speed of River and of lean PyTorch is asked for. Each line has the
 percentile of the time of a row, in microseconds, of ours and of the peer, and the ratio of the medians. Both sides
 learn the same rows, twenty in turn, after a few that are not timed; a peer that is slow learns the first of them only,
 and the ratio is that of these. With ``--chunk``, ours are calls of `predict_then_fit` with one row. The line "nothing"
-is a learner that does nothing, the least that a row can cost. With ``--grow``, rows name their labels, every tenth lacks
-one, and learners are those that can take in new ones.
+is a learner that does nothing, the least that a row can cost. With ``--grow``, rows name their labels, every tenth
+lacks one, and learners are those that can take in new ones.
 """
 
 import argparse

@@ -470,15 +470,15 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
     ) -> tuple[Array, Array]:
         """Predict, then learn, rows that have been checked."""
         X, Y, mask, learnt = rows
-        in_runs = learnt is not None and len(Y) > 1
-        if names := self._at_risk_in_runs(X) if in_runs else self._at_risk(len(Y), testing=True):
-            call.copy(names)
         if learnt is None:
+            if names := self._at_risk(len(Y), testing=True):
+                call.copy(names)
             decided, scores = self._predict_then_learn(X, Y, mask, **passed)
-        elif len(Y) == 1:
-            decided, scores = self._infer_each(X)
-        else:
+        elif learnt.any():
+            call.copy(self._at_risk_in_runs(X))
             decided, scores = self._predict_then_learn_runs(X, Y, mask, learnt, passed)
+        else:
+            decided, scores = self._infer_each(X)
         return self._target.decisions(decided, scores), self._target.probabilities(scores)
 
     # ------------------------------------------------------------------ hooks

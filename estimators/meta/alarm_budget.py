@@ -12,7 +12,7 @@ from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, 
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.durations import parse_duration
 from estimators.contract.environments import EnvironmentClassifier
-from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
+from estimators.contract.failed_calls import DivergedError, check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.new_labels import grows
 from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.targets import FEW, as_table
@@ -164,7 +164,8 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
             X = self._check_features(X)
             rows = self._read_keys(keys, X.shape[0])
             decided, scores = self._infer_each(X)
-            return self._spend(self._target.decisions(decided, scores), self._target.probabilities(scores), rows)
+            decided, proba = self._target.decisions(decided, scores), self._target.probabilities(scores)
+            return self._spend(decided, proba, rows, ValueError)
 
     def predict_then_fit(
         self,
@@ -191,13 +192,20 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
             1 for an alarm, 0 elsewhere.
         Y_proba : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
             As `predict_proba` returns row by row.
+
+        Raises
+        ------
+        ValueError
+            As in `raise_alarms`.
+        DivergedError
+            If a probability is NaN, and the classifier has learnt the rows already.
         """
         with unchanged_or_marked(self) as call:
             rows = self._check_chunk(X, Y, classes, label_mask)
             passed = self._check_metadata({"environment": environment}, len(rows[1]))
             read = self._read_keys(keys, len(rows[1]))
             decided, proba = self._predict_then_learn_checked(call, rows, passed)
-            return self._spend(decided, proba, read), proba
+            return self._spend(decided, proba, read, _error_of(rows)), proba
 
     def predict_then_fit_one(
         self,
@@ -228,7 +236,7 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
             rows = self._check_row(x, y, classes, label_mask)
             read = self._read_keys(keys, 1)
             decided, proba = self._predict_then_learn_checked(call, rows, {})
-            return self._spend(decided, proba, read)[0], proba[0]
+            return self._spend(decided, proba, read, _error_of(rows))[0], proba[0]
 
     # ------------------------------------------------------------------ facts
     @property
@@ -292,10 +300,6 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
         # the classifier learns all rows in one call, and refuses them by itself
         self.estimator_._check_inside(X)
 
-    def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
-        # others may return NaN for a probability, which is seen only after they have learnt
-        return ["estimator_"] if testing and self._fails_late else super()._at_risk(n_rows, testing=testing)
-
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, **metadata: Array) -> None:
         self.estimator_.partial_fit(X, as_table(Y), label_mask=mask, sample_weight=weight, **metadata)
 
@@ -313,8 +317,6 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
             return super()._predict_then_learn_checked(call, rows, passed)
         # the classifier would check the same again, which takes as long as all else for a row
         check_not_diverged(inner)
-        if self._fails_late:
-            call.copy(["estimator_"])
         with unchanged_or_marked(inner) as inside:
             return inner._predict_then_learn_checked(inside, rows, passed)
 
@@ -364,15 +366,21 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
             check_order(times, self._meter.now)
         return times, None if limits.key_budget is None else read_owners(keys, self.key, n_rows)
 
-    def _spend(self, decided: Array, proba: Array, rows: RowKeys) -> Array:
-        """Return the alarms of rows, and spend them."""
+    def _spend(self, decided: Array, proba: Array, rows: RowKeys, error: type[ValueError]) -> Array:
+        """Return the alarms of rows, and spend them; `error` is raised if a probability is NaN."""
         if self._is_learner:
             return decided
         # far faster for a row
         if np.isnan(proba).any() if proba.size > FEW else math.isnan(sum(proba.ravel().tolist())):
             row, label = np.argwhere(np.isnan(proba))[0]
-            raise ValueError(f"estimator must return probabilities. Got NaN in row {row}, label {label}.")
+            raise error(f"estimator must return probabilities. Got NaN in row {row}, label {label}.")
         if self._meter.limits.budget < math.inf:
             return self._meter.spend(proba, self._weights, *rows)
         gains = decided if self._weights.are_equal else self._weights.is_gain(proba)
         return self._meter.cap(gains, proba, self._weights, *rows)
+
+
+def _error_of(rows: tuple[Features, Array, Mask | None, Mask | None]) -> type[ValueError]:
+    """Return the error of a call that learns, if there is something to learn: the classifier has learnt it already."""
+    learnt = rows[3]
+    return DivergedError if learnt is None or learnt.any() else ValueError

@@ -14,7 +14,14 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB
 
-from estimators import AlarmBudget, MeanLabelsClassifier, OnlineLogisticRegression, PrevalenceThreshold
+from estimators import (
+    AlarmBudget,
+    DivergedError,
+    MeanLabelsClassifier,
+    OnlineLogisticRegression,
+    PrevalenceThreshold,
+    StreamRidgeClassifier,
+)
 from tests.estimators.learners import Given, Logistic
 
 HOUR = np.timedelta64(1, "h")
@@ -349,18 +356,38 @@ class Unsure(Logistic):
         return np.where(X[:, :1] < 0, np.nan, super()._predict_proba(X))
 
 
+NO_PROBABILITY = r"estimator must return probabilities\. Got NaN in row"
+
+
 def test_probabilities_that_are_nan_change_nothing():
     X, Y = np.array([[1.0], [-1.0]]), np.array([[1], [0]])
     learner = AlarmBudget(Unsure(), budget=2, period=1).partial_fit(X, Y)
-    before = pickle.dumps(learner)
+    before, unknown = pickle.dumps(learner), np.full((2, 1), np.nan)
     for spend in (
-        lambda: learner.predict_then_fit(X, Y),
         lambda: learner.raise_alarms(X),
-        lambda: learner.predict_then_fit_one(X[1], Y[1]),
+        lambda: learner.predict_then_fit(X, unknown),
+        lambda: learner.predict_then_fit_one(X[1], unknown[1]),
     ):
-        with pytest.raises(ValueError, match=r"estimator must return probabilities\. Got NaN in row"):
+        with pytest.raises(ValueError, match=NO_PROBABILITY):
             spend()
         assert pickle.dumps(learner) == before
+
+
+def test_a_classifier_that_has_learnt_after_nan_has_diverged():
+    X, Y = np.array([[1.0], [-1.0]]), np.array([[1], [0]])
+    learner = AlarmBudget(Unsure(), budget=2, period=1).partial_fit(X, Y)
+    with pytest.raises(DivergedError, match=NO_PROBABILITY):
+        learner.predict_then_fit(X, Y)
+    with pytest.raises(DivergedError, match="call `fit` to start again"):
+        learner.predict(X)
+
+
+def test_a_row_copies_no_classifier(monkeypatch):
+    X, Y = np.arange(20.0).reshape(10, 2), np.eye(2, dtype=int)[np.arange(10) % 2]
+    learner = AlarmBudget(StreamRidgeClassifier(), budget=2, period=5).partial_fit(X, Y)
+    monkeypatch.setattr(StreamRidgeClassifier, "__deepcopy__", None)
+    learner.predict_then_fit_one(X[0], Y[0])
+    learner.predict_then_fit(X, np.full((10, 2), np.nan))
 
 
 def test_classes_need_an_infinite_budget():

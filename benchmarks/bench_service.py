@@ -6,6 +6,7 @@ next one begins. 200,000 events a second are asked for, one a call. The memory o
 million events, of which none are kept.
 """
 
+import pickle
 import tracemalloc
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -98,11 +99,11 @@ def windows() -> Iterator[Contest]:
 
 
 def measure_memory() -> None:
-    """Print the size of the state of windows, in MB, as events go on."""
+    """Print the peak of memory, and the size of the state of windows when pickled, as events go on."""
     rng, live = np.random.default_rng(0), live_windows()
     hosts, services = tuple(f"host{i}" for i in range(40)), ("http", "dns", "smtp", "ssh")
     tracemalloc.start()
-    seconds, peaks = 0, []
+    seconds, peaks, sizes = 0, [], []
     while live.n_events_ < N_MEMORY:
         times = (seconds + np.sort(rng.integers(0, 600, 10_000))) * 10**6
         columns = {
@@ -115,9 +116,11 @@ def measure_memory() -> None:
         live.update(Events(times.astype("datetime64[us]"), columns))
         seconds += 600
         peaks.append(tracemalloc.get_traced_memory()[1] / 1e6)
+        sizes.append(len(pickle.dumps(live)) / 1e3)
     tracemalloc.stop()
-    fifths = [peaks[place] for place in np.linspace(0, len(peaks) - 1, 6).astype(int)]
-    print(f"Peak over {live.n_events_:,} events (MB): {', '.join(f'{peak:.2f}' for peak in fifths)}")
+    for name, values in (("Peak, in MB", peaks), ("State, in kB", sizes)):
+        fifths = [values[place] for place in np.linspace(0, len(values) - 1, 6).astype(int)]
+        print(f"{name}, over {live.n_events_:,} events: {', '.join(f'{value:.2f}' for value in fifths)}")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ HELP = {
     "separator": "Character between the cells of a CSV file, or its name: comma, semicolon, tab, bar. By default that "
     "in the line of names.",
     "decimal": "Character before the decimals of numbers in a CSV file, or its name: point, as by default, or comma.",
-    "ignore": "Columns to leave out, such as keys and free text: names split by commas, as in --labels; '' stands for "
+    "ignore": "Columns to leave out, such as free text: names split by commas, as in --labels; '' stands for "
     "columns without a name.",
     "keys": "Columns that say whose a row is, such as host,start: names split by commas, as in --labels. They travel "
     "with the rows and are never features.",

@@ -62,7 +62,7 @@ def load_dataset(
         values are declared: also by categories of pandas, enums of polars and dictionaries of Parquet. 0 and 1 keep
         their numbers.
     ignore : sequence of str
-        Columns that are not read, such as keys and free text. An empty name stands for all columns without a name.
+        Columns that are not read, such as free text. An empty name stands for all columns without a name.
     keys : sequence of str
         Columns of CSV, Parquet or a frame that say whose a row is, such as a host and a time: they become `keys` of the
         table, never features. In CSV, they are whole numbers, floats or times in ISO 8601 if all are written so, else

@@ -35,7 +35,7 @@ _LOCAL_HEADER = re.compile(rb"PK\x03\x04.{22}(.{4})", re.DOTALL)
 _NPY_MAGIC = re.compile(rb"\x93NUMPY\x01\x00(..)", re.DOTALL)
 # Numbers, truth values, texts and times, row by row, in up to four dimensions: as NumPy writes it, to the letter.
 _NPY_HEADER = re.compile(
-    rb"\{'descr': '([<>|](?:b1|[iu][1248]|f(?:2|4|8|16)|U[1-9][0-9]{0,8}|M8\[us\]))', 'fortran_order': False, "
+    rb"\{'descr': '([<>|](?:b1|[iu][1248]|f(?:2|4|8|16)|U[1-9][0-9]{0,7}|M8\[us\]))', 'fortran_order': False, "
     rb"'shape': \((|\d{1,18},|\d{1,18}(?:, \d{1,18}){1,3})\), \} *\n"
 )
 # The field by which Android's archives are aligned; other programs skip it.

@@ -66,7 +66,7 @@ def read_beside(path: Path, tables: Iterable[Table]) -> Iterator[Table]:
 
 
 def _read_keys(path: Path) -> dict[str, np.ndarray]:
-    """Read a file of keys as columns of texts; raise FormatError if it is no such file."""
+    """Read a file of keys as columns of texts; raise FormatError if it is another file."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             names, *rows = csv.reader(file, strict=True)

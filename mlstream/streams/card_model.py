@@ -38,7 +38,7 @@ _IDENTITY = {"always": "always", "training": "in training", "never": "never"}
 _MAX_BYTES = 64 * 2**20
 TaskRole = Literal["train", "validation", "test", "unseen", "pre-training", "downstream"]
 SharedRows = Literal["mask", "drop"]
-KeyType = Annotated[str, Field(pattern=r"^(U[1-9][0-9]{0,8}|int64|float64|datetime64\[us\])$")]
+KeyType = Annotated[str, Field(pattern=r"^(U[1-9][0-9]{0,7}|int64|float64|datetime64\[us\])$")]
 DriftTarget = Literal["P(X)", "P(Y|X)", "dependence"]
 
 

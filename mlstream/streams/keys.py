@@ -82,8 +82,8 @@ def _number(keys: Keys) -> npt.NDArray[np.int64]:
     for name in key_names(keys) if len(keys) else ():
         code, n_codes = _number_column(keys[name])
         if size * n_codes > _MAX_NUMBER:
-            codes = np.unique(codes, return_inverse=True)[1]
-            size = int(codes.max()) + 1
+            # From here on, numbers are less than the square of the number of rows.
+            (codes, size), (code, n_codes) = _count(codes), _count(code)
         codes, size = codes * n_codes + code, size * n_codes
     return codes
 
@@ -95,6 +95,10 @@ def _number_column(values: np.ndarray) -> tuple[npt.NDArray[np.int64], int]:
         least, most = int(whole.min()), int(whole.max())
         if most - least < _MAX_SPAN:
             return whole - least, most - least + 1
+    return _count(values)
+
+
+def _count(values: np.ndarray) -> tuple[npt.NDArray[np.int64], int]:
     found, code = np.unique(values, return_inverse=True)
     return code, len(found)
 

@@ -644,10 +644,14 @@ def _require_consistent(stream: StreamParts) -> None:
                 f"X, Y and row_ids of a part must have as many rows each. "
                 f"Got {part.X.shape[0]}, {part.Y.shape[0]} and {part.row_ids.shape[0]}."
             )
-        _require_keys(part, key_names(stream.experiences[0].keys))
+        _require_keys(part, stream.experiences[0])
 
 
-def _require_keys(part: Experience | EvaluationSet, names: tuple[str, ...]) -> None:
+def _require_keys(part: Experience | EvaluationSet, first: Experience) -> None:
+    if part.keys is not None and not getattr(getattr(part.keys, "dtype", None), "names", None):
+        rule = "keys of a part must be a structured array, as Dataset(..., keys=...) makes of other columns"
+        raise TypeError(f"{rule}. Got {type(part.keys).__name__}.")
+    names = key_names(first.keys)
     if key_names(part.keys) != names:
         rule = "Every part of a stream must have the same columns of keys, or none"
         raise ValueError(f"{rule}. Got {list(names)} and {list(key_names(part.keys))}.")

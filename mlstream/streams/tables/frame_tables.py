@@ -55,11 +55,10 @@ def read_frame(frame: Frame, labels: LabelRule, name: str, options: ReadingOptio
     _require_frame(frame, labels, reading)
     rule = normalise_rule(labels)
     keys = _read_keys(frame, name, reading)
-    kept = kept_columns(column_names(frame), reading.ignore, Path(name))
     all_names = column_names(frame)
+    kept = kept_columns(all_names, reading.ignore, Path(name))
     kept = [place for place in kept if all_names[place] not in keys or all_names[place] == reading.time]
-    frame = take_columns(frame, kept)
-    names = column_names(frame)
+    frame, names = take_columns(frame, kept), tuple(all_names[place] for place in kept)
     head = header_only(Path(name), list(map(Column, names)))
     places, parents = choose_labels(head, rule, tags=reading.tags)
     if not len(frame):
@@ -127,7 +126,7 @@ def read_columns(
     names: Sequence[str], columns: Sequence[npt.ArrayLike], labels: tuple[str, ...], options: ReadingOptions
 ) -> Parted:
     """Read columns in memory, as `tabulate` and `part` do."""
-    reading = _require_in_memory(options, "tags", "tag_separator")
+    reading = _require_in_memory(options, "tags", "tag_separator", "keys")
     kept = kept_columns(names, reading.ignore, Path("table"))
     labels = tuple(name for name in labels if name not in reading.ignore)
     texts = labels if reading.keeps_words else ()

@@ -226,7 +226,7 @@ def gather(tables: Iterable[Table]) -> Table:
 def join_key_columns(parts: Iterable[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
     """Put columns of keys one below the other; parts without any have no rows."""
     found = list(filter(None, parts))
-    return {name: np.concatenate([one[name] for one in found]) for name in (found[0] if found else ())}
+    return {name: np.concatenate([columns[name] for columns in found]) for name in (found[0] if found else ())}
 
 
 def regroup(tables: Iterable[Table], n_rows: int) -> Iterator[Table]:

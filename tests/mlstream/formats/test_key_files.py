@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from mlstream import iter_dataset, load, load_dataset, save
 from mlstream._support.content import FormatError
+from mlstream.data.in_memory import as_dataset
 from mlstream.formats.io import files_of
 from mlstream.formats.key_files import _read_keys, describe_types, infer_keys, keys_path, parse_keys, write_keys
 from mlstream.formats.table_io import write_table
@@ -159,6 +160,12 @@ def test_a_spoilt_file_of_keys_is_refused(tmp_path: Path, content: bytes) -> Non
     (tmp_path / "t.keys.csv").write_bytes(content)
     with pytest.raises(FormatError, match=r"t.keys.csv must "):
         load_dataset(tmp_path / "t.arff")
+
+
+def test_a_bunch_has_no_columns_of_keys() -> None:
+    bunch = {"data": np.arange(4.0).reshape(2, 2), "target": np.eye(2, dtype=np.uint8)}
+    with pytest.raises(ValueError, match=r"keys must be left out"):
+        as_dataset(bunch, keys=["x0"])
 
 
 def test_keys_must_be_columns_of_the_table(tmp_path: Path) -> None:

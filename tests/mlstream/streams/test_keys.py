@@ -88,6 +88,25 @@ def test_keys_have_names(wrong):
         table(wrong)
 
 
+@given(
+    st.lists(st.sampled_from([1, 2**20, 2**44, 2**62]), min_size=1, max_size=4),
+    st.lists(st.integers(0, 3), min_size=1, max_size=24),
+)
+def test_repeated_keys_are_found_however_far_apart_numbers_are(steps, digits):
+    n_rows = len(digits)
+    columns = {
+        str(step): np.array([(digit >> place) % 2 * step for digit in digits]) for place, step in enumerate(steps)
+    }
+    columns["day"] = np.datetime64("2026-01-01", "us") + np.arange(n_rows) % 3
+    rows = list(zip(*(column.tolist() for column in columns.values()), strict=True))
+    if len(set(rows)) == n_rows:
+        assert table(columns, n_rows).keys.tolist() == rows
+    else:
+        again = next(row for row in range(n_rows) if rows[row] in rows[:row])
+        with pytest.raises(ValueError, match=f"in rows {rows.index(rows[again])} and {again};"):
+            table(columns, n_rows)
+
+
 @pytest.mark.parametrize("name", ["a", "y"])
 def test_a_key_is_no_feature_and_no_label(name):
     with pytest.raises(ValueError, match=f"must have a name of its own. Got {name!r} twice; keys are neither features"):
@@ -120,6 +139,17 @@ def test_parts_of_a_stream_have_the_same_keys():
     parts = StreamParts(stream.tasks, (*stream[1:], first), stream.evaluation_sets)
     with pytest.raises(ValueError, match=r"must have the same columns of keys, or none. Got \['host', .*\] and \[\]"):
         Stream(parts, stream.card)
+
+
+@pytest.mark.parametrize("wrong", [{"host": ["a"]}, np.array(["a"])])
+def test_keys_of_a_part_are_a_structured_array(wrong):
+    stream = make_stream()
+    first = stream[0]
+    odd = Experience(first.X, first.Y, first.task_ids, first.label_mask, first.row_ids, wrong)
+    with pytest.raises(
+        TypeError, match=r"keys of a part must be a structured array, as Dataset\(..., keys=...\) makes"
+    ):
+        Stream(StreamParts(stream.tasks, (odd, *stream[1:]), stream.evaluation_sets), stream.card)
 
 
 def test_values_of_keys_stay_out_of_cards_and_displays():

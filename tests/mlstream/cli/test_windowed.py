@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mlstream import load_dataset, read_events
+from mlstream import load, load_dataset, read_events
 from mlstream.generators import windowed
 from tests.mlstream.cli.commands import invoke, make
 
@@ -33,6 +33,21 @@ def test_a_log_becomes_a_table_and_a_stream(tmp_path, log):
     stream = make("scenario", tmp_path / "table.arff", *options, output=tmp_path / "stream.npz")
     assert stream.n_labels == 4
     assert stream.key_names == ("host", "start")
+
+
+@pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
+def test_keys_are_stated_and_published_only_on_demand(tmp_path, log):
+    assert invoke("windowed", log, *OPTIONS, "-o", tmp_path / "table.arff").exit_code == 0
+    options = ("online", "--by", "time", "--tasks", 2, "--unlabelled", "keep")
+    make("scenario", tmp_path / "table.arff", *options, output=tmp_path / "stream.npz")
+    assert "Keys: host, start\n" in invoke("inspect", tmp_path / "stream.npz").output
+    with pytest.warns(UserWarning, match="Keys were left out, since they may be personal data: host, start; keep_keys"):
+        assert invoke("publish", tmp_path / "stream.npz", tmp_path / "out").exit_code == 0
+    shown = invoke("inspect", tmp_path / "out").output
+    assert "Keys: " not in shown
+    assert "Dropped: 2 keys, may be personal data (host, start)" in shown
+    assert invoke("publish", tmp_path / "stream.npz", tmp_path / "kept", "--keep-keys").exit_code == 0
+    assert load(tmp_path / "kept").key_names == ("host", "start")
 
 
 @pytest.mark.parametrize("name", ["table.csv", "table.csv.gz", "table.parquet"])

@@ -194,12 +194,20 @@ def parse_shares(text: str) -> dict[str, float]:
 
 def parse_delay(text: str) -> int | str | dict[str, int | str]:
     """Read one delay for all labels, or delays by label."""
-    return parse_numbers_by_name(text, "--delay", parse_rows_or_time) if "=" in text else parse_rows_or_time(text)
+    if "=" not in text:
+        return parse_rows_or_time(text)
+    return parse_numbers_by_name(text, "--delay", _begin_with_digit, "a whole number, a time such as 2h, or ")
 
 
 def parse_rows_or_time(text: str) -> int | str:
     """Read a number of rows; the generator reads times, such as 2h."""
     return int(text) if text.isdecimal() else text
+
+
+def _begin_with_digit(text: str) -> int | str:
+    if not text[:1].isdecimal():
+        raise ValueError(text)
+    return parse_rows_or_time(text)
 
 
 @contextmanager

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators.contract.locks import lock_of
-from estimators.contract.new_labels import grows
 from metrics.validation import require_choice, require_integer
 from mlstream.data.durations import parse_duration
+from mlstream.service.named_labels import place_labels
 from mlstream.service.times import read_times
 from mlstream.service.waiting import Row, WaitingRows, as_matrix, as_row, join_rows, split_rows
 from mlstream.streams.key_times import times_in_keys
@@ -219,7 +219,7 @@ class FeedbackBuffer:
             ids = _as_list(ids)
             rows = [self._find(row_id) for row_id in ids]
             if isinstance(Y, Sequence) and Y and all(isinstance(labels, Mapping) for labels in Y):
-                Y, classes = _place_labels(self.learner, Y, classes)  # type: ignore[arg-type]
+                Y, classes = place_labels(self.learner, Y, classes)  # type: ignore[arg-type]
             if rows:
                 self.learner.partial_fit(join_rows(rows), Y, classes)
             self._rows.remove(ids)
@@ -245,7 +245,7 @@ class FeedbackBuffer:
         with lock_of(self):
             row = self._find(row_id)
             if type(labels) is not np.ndarray and isinstance(labels, Mapping):
-                (y,), classes = _place_labels(self.learner, [labels], classes)
+                (y,), classes = place_labels(self.learner, [labels], classes)
             else:
                 y = np.asarray(labels)
             self.learner.partial_fit_one(row if isinstance(row, np.ndarray) else join_rows([row]), y, classes)
@@ -362,36 +362,3 @@ def _as_list(ids: Iterable[Hashable]) -> list[Hashable]:
         twice = next(row_id for place, row_id in enumerate(ids) if row_id in ids[:place])
         raise ValueError(f"ids must hold each id once. Got {twice!r} twice.")
     return ids
-
-
-def _place_labels(
-    learner: Any, rows: Sequence[Mapping[Any, float]], classes: object
-) -> tuple[npt.NDArray[np.float64], list[Any] | None]:
-    """Return a table of labels by name, and the names of its columns where some are new."""
-    if classes is not None:
-        raise ValueError(f"classes must be None where labels are named. Got {classes!r} instead.")
-    names = getattr(learner, "label_names_", None)
-    known = list(range(learner.n_labels_)) if names is None else names
-    new = list(dict.fromkeys(name for labels in rows for name in labels if name not in known))
-    if new:
-        _require_growth(learner, names, known, new)
-    columns = {name: column for column, name in enumerate([*known, *new])}
-    Y = np.full((len(rows), len(columns)), np.nan)
-    for row, labels in enumerate(rows):
-        for name, value in labels.items():
-            if value not in (0, 1) and value == value:  # noqa: PLR0124 - NaN
-                raise ValueError(f"labels must be 0, 1, or NaN (unknown). Got {value!r} for {name!r} instead.")
-            Y[row, columns[name]] = value
-    return Y, [*known, *new] if names is not None and new else None
-
-
-def _require_growth(learner: object, names: object, known: Sequence[Any], new: list[Any]) -> None:
-    """Refuse new labels that the learner cannot take in."""
-    if not grows(learner):
-        way_out = "; on_new_labels='grow' of the learner takes in others"
-        raise ValueError(f"labels must name those of the learner, {known[:8]}. Got {new[0]!r} instead{way_out}.")
-    if names is None and set(new) != set(range(len(known), len(known) + len(new))):
-        raise ValueError(
-            f"labels must be named by index where the learner has no names, new ones from {len(known)} on. "
-            f"Got {new[0]!r} instead; `begin(X, Y, classes=[...])` names them."
-        )

@@ -1,0 +1,44 @@
+"""Labels by name, as the table that a learner takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from estimators.contract.new_labels import grows
+
+
+def place_labels(
+    learner: Any, rows: Sequence[Mapping[Any, float]], classes: object
+) -> tuple[npt.NDArray[np.float64], list[Any] | None]:
+    """Return a table of labels by name, and the names of its columns where some are new."""
+    if classes is not None:
+        raise ValueError(f"classes must be None where labels are named. Got {classes!r} instead.")
+    names = getattr(learner, "label_names_", None)
+    known = list(range(learner.n_labels_)) if names is None else names
+    new = list(dict.fromkeys(name for labels in rows for name in labels if name not in known))
+    if new:
+        _require_growth(learner, names, known, new)
+    columns = {name: column for column, name in enumerate([*known, *new])}
+    Y = np.full((len(rows), len(columns)), np.nan)
+    for row, labels in enumerate(rows):
+        for name, value in labels.items():
+            if value not in (0, 1) and value == value:  # noqa: PLR0124 - NaN
+                raise ValueError(f"labels must be 0, 1, or NaN (unknown). Got {value!r} for {name!r} instead.")
+            Y[row, columns[name]] = value
+    return Y, [*known, *new] if names is not None and new else None
+
+
+def _require_growth(learner: object, names: object, known: Sequence[Any], new: list[Any]) -> None:
+    """Refuse new labels that the learner cannot take in."""
+    if not grows(learner):
+        way_out = "; on_new_labels='grow' of the learner takes in others"
+        raise ValueError(f"labels must name those of the learner, {known[:8]}. Got {new[0]!r} instead{way_out}.")
+    if names is None and set(new) != set(range(len(known), len(known) + len(new))):
+        raise ValueError(
+            f"labels must be named by index where the learner has no names, new ones from {len(known)} on. "
+            f"Got {new[0]!r} instead; `begin(X, Y, classes=[...])` names them."
+        )

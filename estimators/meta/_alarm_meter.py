@@ -51,6 +51,7 @@ class AlarmMeter:
         self.counts = np.zeros(N_BINS)
         self.log = np.full(n_logged, -np.inf)
         self.of_keys: dict[Hashable, Array] = {}
+        self.no_alarms = np.full(limits.key_budget or 0, -np.inf)
 
     @property
     def now(self) -> float:
@@ -74,13 +75,14 @@ class AlarmMeter:
         codes, logs, names = self._logs(owners)
         if times is not None and math.isnan(self.now):
             self.meter["now"] = times[0]
+        since = self.now
         spend(
             *(np.ascontiguousarray(proba, dtype=_FLOATS), weights.factors, _ROW_NUMBERS if times is None else times),
             *(codes, self.meter, self.counts, self.log, logs),
             *(np.empty(proba.shape[1]), np.empty(proba.shape[1], dtype=_INTEGERS), alarms),
         )
         if owners is not None:
-            self._keep(logs, names)
+            self._keep(logs, names, since)
         return alarms
 
     def cap(self, decided: Array, proba: Array, weights: Weights, times: Array | None, owners: Owners) -> Array:
@@ -91,25 +93,24 @@ class AlarmMeter:
         worth, decided = proba * weights.factors, np.ascontiguousarray(decided, dtype=_INTEGERS)
         cap(np.ascontiguousarray(worth), decided, times, codes, float(self.meter["key_span"][0]), logs, alarms)
         self.meter["now"] = times[-1]
-        self._keep(logs, names)
+        if owners is not None:
+            self._keep(logs, names, times[0])
         return alarms
 
     def _logs(self, owners: Owners) -> tuple[Array, Array, dict[Hashable, int]]:
         """Return a code for the key of each row, the log of each code, and the codes by key."""
-        size = self.limits.key_budget
-        if size is None or owners is None:
+        if owners is None:
             return _NO_KEYS, _NO_LOG, {}
         names: dict[Hashable, int] = {}
         codes = np.array([names.setdefault(owner, len(names)) for owner in owners], dtype=np.int64)
-        unknown = np.full(size, -np.inf)
-        return codes, np.array([self.of_keys.get(name, unknown) for name in names]), names
+        return codes, np.array([self.of_keys.get(name, self.no_alarms) for name in names]), names
 
-    def _keep(self, logs: Array, names: dict[Hashable, int]) -> None:
+    def _keep(self, logs: Array, names: dict[Hashable, int], since: float) -> None:
         """Keep the logs of keys that had an alarm within a period, in the order of their last alarms."""
-        oldest = self.now - float(self.meter["key_span"][0])
-        changed = [(log[-1], name) for name, log in zip(names, logs, strict=False) if log[-1] > oldest]
-        for _, name in sorted(changed, key=lambda one: float(one[0])):
+        last = dict(zip(names, logs[:, -1].tolist(), strict=True))
+        for name in sorted((name for name in names if last[name] >= since), key=last.__getitem__):
             self.of_keys.pop(name, None)
             self.of_keys[name] = logs[names[name]].copy()
+        oldest = self.now - float(self.meter["key_span"][0])
         while self.of_keys and self.of_keys[first := next(iter(self.of_keys))][-1] <= oldest:
             del self.of_keys[first]

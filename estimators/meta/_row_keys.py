@@ -12,11 +12,16 @@ from metrics.validation import shown
 # a structured array, a mapping or a frame: named fields with an entry a row
 KeysLike = Any
 
+# what most keys of a single row are
+_NAMES = (str, int, np.str_, np.int64)
 _MICROSECONDS, _INTEGERS, _FLOATS = np.dtype("datetime64[us]"), np.dtype(np.int64), np.dtype(np.float64)
 
 
 def read_times(keys: KeysLike, field: str | None, n_rows: int) -> Array:
     """Return the time of each row in microseconds; without a field, of the only one that holds times."""
+    moment = _single(keys, field)
+    if type(moment) is np.datetime64 and not np.isnat(moment):
+        return np.array([moment.astype(_MICROSECONDS).astype(_FLOATS)])
     values, name = _read(keys, field, n_rows, "time", lambda column: _as_times(column).dtype.kind == "M")
     times = _as_times(values)
     if times.dtype.kind != "M":
@@ -29,6 +34,9 @@ def read_times(keys: KeysLike, field: str | None, n_rows: int) -> Array:
 
 def read_owners(keys: KeysLike, field: str | None, n_rows: int) -> list[Any]:
     """Return whose each row is; without a field, by the only one that holds no times."""
+    owner = _single(keys, field)
+    if type(owner) in _NAMES:
+        return [owner]
     values, name = _read(keys, field, n_rows, "key", lambda column: _as_times(column).dtype.kind != "M")
     owners: list[Any] = values.tolist()
     # NaN differs from itself: it would be another key in each row
@@ -50,6 +58,13 @@ def check_order(times: Array, last: float) -> None:
     raise ValueError(
         f"Times of rows must not fall. Got {earlier} in row {row} after {later}; sort the rows by their times."
     )
+
+
+def _single(keys: KeysLike, field: str | None) -> Any:
+    """Return the value of a named field of a single row, for which the checks of columns take longer than the rest."""
+    if (type(keys) is np.void and field in (keys.dtype.names or ())) or (type(keys) is dict and field in keys):
+        return keys[field]
+    return None
 
 
 def _read(

@@ -94,7 +94,9 @@ def test_alarms_are_those_of_the_slow_loop(limits, n_labels, n_rows, seed, n_val
     expected = [slow.spend(*row) for row in zip(worth.tolist(), times.tolist(), owners, strict=True)]
     cut = int(rng.integers(0, n_rows + 1))
     parts = [
-        fast.spend(proba[rows], weights, times[rows] if limits.is_timed else None, owners[rows])
+        fast.spend(
+            proba[rows], weights, times[rows] if limits.is_timed else None, owners[rows] if limits.key_budget else None
+        )
         for rows in (slice(0, cut), slice(cut, None))
         if len(owners[rows])
     ]

@@ -1,36 +1,60 @@
-"""A learner in service: what stands between events and alarms, side by side with what a user would write.
+"""A learner in service: what each part between events and alarms takes, in microseconds of CPU.
 
-Section "windows": live windows of a log of 40 hosts, one event a call and in chunks of a thousand. Nobody else gives
-rows of windows as they close; the peer keeps the events of a window in a list, and groups them with pandas when the
-next one begins. 200,000 events a second are asked for, one a call. The memory of the state is measured over five
-million events, of which none are kept.
+    python benchmarks/bench_service.py              # or some of: windows budget feedback memory
+
+``windows``: live windows of 40 hosts, beside a list of events that pandas groups at the end of each window: nobody else
+gives rows as windows close. 200,000 events a second are asked for, which is 5 us an event.
+``budget``: `AlarmBudget` beside the learner inside it. ``feedback``: rows that are learnt a thousand rows later, by a
+`FeedbackBuffer`, and by the calls of the learner alone with a deque; "nothing" is a learner whose calls return at once.
+Both may add 5 us to a row. ``memory``: peaks over five million events, and five million rows.
 """
 
+import argparse
 import pickle
+import time
 import tracemalloc
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from harness import Contest, main, sized
+from harness import machine, sized, versions
 
+from estimators import AlarmBudget, OnlineLogisticRegression, make_strategy
 from mlstream import Events, TextColumn
 from mlstream.generators import LiveWindows, synthetic_events
+from mlstream.service import FeedbackBuffer
 
-N_DAYS, N_MEMORY = sized((20, 5_000_000), (1, 20_000))
-EVERY, CHUNK = "10min", 1000
-ASKED = 200_000
+N_DAYS, N_ROWS, N_MANY = sized((20, 20_000, 5_000_000), (1, 200, 20_000))
+N_LABELS, DELAY, CHUNK, ROUNDS = 4, sized(1000, 20), 1000, sized(5, 1)
 STATISTICS = ("mean", "min", "max", "sum")
+LIMITS: dict[str, dict[str, Any]] = {
+    "rows": {"budget": 20, "period": 1000},
+    "time": {"budget": 20, "period": "1d", "time": "at"},
+    "time and keys": {"budget": 20, "period": "1d", "key_budget": 2, "time": "at", "key": "host"},
+}
 
 Event = dict[str, Any]
 
 
+def show(name: str, count: int, loops: dict[str, Callable[[], object]]) -> None:
+    """Print the least time of each loop over `count` rows or events; the loops take turns."""
+    times: dict[str, list[float]] = {kind: [] for kind in loops}
+    for _ in range(ROUNDS):
+        for kind, loop in loops.items():
+            start = time.process_time()
+            loop()
+            times[kind].append((time.process_time() - start) * 1e6 / count)
+    print(f"{name:24}", *(f"{kind}: {min(values):6.2f} us  " for kind, values in times.items()), flush=True)
+
+
+# ---------------------------------------------------------------------- windows
 def live_windows() -> LiveWindows:
     """Return windows of hosts with five counts, and eight statistics."""
     services = {"service": ["http", "dns", "smtp"]}
-    return LiveWindows(EVERY, by="host", labels="threat", categories=services, numbers=["bytes", "seconds"], clock=[])
+    return LiveWindows("10min", by="host", labels="threat", categories=services, numbers=["bytes", "seconds"], clock=[])
 
 
 def to_dicts(events: Events) -> list[Event]:
@@ -43,11 +67,6 @@ def to_dicts(events: Events) -> list[Event]:
     return [dict(zip(names, row, strict=True)) for row in zip(events.times.tolist(), *columns.values(), strict=True)]
 
 
-def to_chunks(events: Events) -> list[Events]:
-    """Cut a log into chunks."""
-    return [take(events, slice(start, start + CHUNK)) for start in range(0, len(events), CHUNK)]
-
-
 def take(events: Events, rows: slice) -> Events:
     """Return some events."""
     columns = {
@@ -57,55 +76,146 @@ def take(events: Events, rows: slice) -> Events:
     return Events(events.times[rows], columns)
 
 
-def by_us(pieces: list[Event] | list[Events]) -> float:
-    """Take all pieces, and return a sum of all features to compare."""
-    windows = live_windows()
-    total = sum(float(rows.X.sum()) for rows in map(windows.update, pieces) if len(rows.X))
-    return total + float(windows.close().X.sum())
+def give(pieces: list[Event] | list[Events]) -> None:
+    """Take all pieces in live windows."""
+    live = live_windows()
+    for piece in pieces:
+        live.update(piece)
+    live.close()
 
 
-def by_pandas(events: list[Event]) -> float:
-    """Group the events of a window when the next one begins, and return the same sum."""
-    width, total = timedelta(minutes=10), 0.0
+def group_by_pandas(events: list[Event]) -> None:
+    """Group the events of a window when the next one begins."""
+    width, end = timedelta(minutes=10), datetime(1970, 1, 1)
     waiting: list[Event] = []
-    end = datetime(1970, 1, 1)
     for event in events:
         if event["time"] >= end:
-            total += summarise(waiting)
+            summarise(waiting)
             waiting, end = [], event["time"] - (event["time"] - datetime(1970, 1, 1)) % width + width
         waiting.append(event)
-    return total + summarise(waiting)
+    summarise(waiting)
 
 
-def summarise(waiting: list[Event]) -> float:
+def summarise(waiting: list[Event]) -> None:
     """Aggregate the events of a window by host."""
-    if not waiting:
-        return 0.0
-    frame = pd.DataFrame(waiting)
-    groups = frame.groupby("host")
-    numbers = groups[["bytes", "seconds"]].agg(list(STATISTICS))
-    services = frame.groupby(["host", "service"]).size()
-    return float(groups.size().sum() + numbers.to_numpy().sum() + services.sum())
+    if waiting:
+        frame = pd.DataFrame(waiting)
+        frame.groupby("host")[["bytes", "seconds"]].agg(list(STATISTICS))
+        frame.groupby(["host", "service"]).size()
 
 
-def windows() -> Iterator[Contest]:
-    """Pair live windows with pandas, for one event a call and for chunks."""
+def windows() -> None:
+    """Print what live windows take an event, one a call and in chunks."""
     events = synthetic_events(n_hosts=40, n_days=N_DAYS)
-    single, chunks = to_dicts(events), to_chunks(events)
-    print(f"{len(events):,} events: {ASKED:,} a second are {len(events) / ASKED * 1e3:,.0f} ms")
-    peers = {"pandas at each window": lambda: by_pandas(single)}
-    yield Contest("windows: one event a call", lambda: by_us(single), peers, 0, 1e-9, 0, 3)
-    yield Contest("windows: chunks of a thousand", lambda: by_us(chunks), peers, 0, 1e-9, 0, 3)
+    single = to_dicts(events)
+    chunks = [take(events, slice(start, start + CHUNK)) for start in range(0, len(events), CHUNK)]
+    loops = {
+        "one event a call": lambda: give(single),
+        f"chunks of {CHUNK}": lambda: give(chunks),
+        "pandas": lambda: group_by_pandas(single),
+    }
+    show("windows", len(events), loops)
 
 
-def measure_memory() -> None:
-    """Print the peak of memory, and the size of the state of windows when pickled, as events go on."""
+# ----------------------------------------------------------------------- budget
+def spend(learner: Any, X: np.ndarray, Y: np.ndarray, keys: np.ndarray, step: int) -> None:
+    """Test and train a learner in chunks, or row by row."""
+    uses_keys = getattr(learner, "uses_keys", False)
+    for start in range(0, len(X), step):
+        rows = slice(start, start + step) if step > 1 else start
+        given = {"keys": keys[rows]} if uses_keys else {}
+        (learner.predict_then_fit if step > 1 else learner.predict_then_fit_one)(X[rows], Y[rows], **given)
+
+
+def budget() -> None:
+    """Print what a learner takes by itself, and inside of a budget."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N_ROWS, 10))
+    Y = (rng.random((N_ROWS, N_LABELS)) < 1 / (1 + np.exp(6 - 2 * X[:, :N_LABELS]))).astype(int)
+    keys = np.empty(N_ROWS, dtype=[("at", "datetime64[us]"), ("host", "U8")])
+    keys["at"] = np.datetime64("2026-01-01") + np.arange(N_ROWS) * np.timedelta64(1, "m")
+    keys["host"] = rng.integers(0, 40, N_ROWS).astype(str)
+    plain = OnlineLogisticRegression()
+    makers: dict[str, Callable[[], Any]] = {"learner": OnlineLogisticRegression}
+    makers |= {f"by {name}": lambda limits=limits: AlarmBudget(plain, **limits) for name, limits in LIMITS.items()}
+    for name, step in (("budget, row by row", 1), (f"budget, chunks of {CHUNK}", CHUNK)):
+        show(name, N_ROWS, {kind: lambda make=make: spend(make(), X, Y, keys, step) for kind, make in makers.items()})
+
+
+# --------------------------------------------------------------------- feedback
+class Nothing:
+    """A learner whose calls do nothing."""
+
+    classes_ = np.tile([0, 1], (N_LABELS, 1))
+    n_labels_ = N_LABELS
+    predicted = np.zeros(N_LABELS, int), np.zeros(N_LABELS)
+
+    def predict_then_fit_one(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # noqa: ARG002
+        """Return the same for every row."""
+        return self.predicted
+
+    def partial_fit_one(self, x: np.ndarray, y: np.ndarray, classes: Any = None) -> None:
+        """Learn nothing."""
+
+    predict_then_fit = predict_then_fit_one
+    partial_fit = partial_fit_one
+
+
+def through_buffer(learner: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    """Predict each row, and learn it later, through the buffer."""
+    buffer = FeedbackBuffer(learner, expiry=2 * DELAY)
+    for i, x in enumerate(X):
+        buffer.predict_one(i, x)
+        if i >= DELAY:
+            buffer.learn_one(i - DELAY, Y[i - DELAY])
+
+
+def by_hand(learner: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    """Do the same with a deque, which knows neither ids nor bounds."""
+    waiting: deque[np.ndarray] = deque()
+    unknown = np.full(N_LABELS, np.nan)
+    for i, x in enumerate(X):
+        learner.predict_then_fit_one(x, unknown)
+        waiting.append(x)
+        if i >= DELAY:
+            learner.partial_fit_one(waiting.popleft(), Y[i - DELAY])
+
+
+def feedback() -> None:
+    """Print what the buffer takes a row."""
+    X = np.random.default_rng(0).random((N_ROWS, 20))
+    Y = (X[:, :N_LABELS] > 0.5).astype(int)
+    for name in ("nothing", "BR_LR", "BR_HT", "StreamRidge"):
+
+        def begun(name: str = name) -> Any:
+            return Nothing() if name == "nothing" else make_strategy(name, random_state=0).begin(X[:1], Y[:1])
+
+        loops = {"buffer": lambda: through_buffer(begun(), X, Y), "by hand": lambda: by_hand(begun(), X, Y)}
+        show(f"feedback, {name}", N_ROWS, loops)
+
+
+# ----------------------------------------------------------------------- memory
+def memory() -> None:
+    """Print the peak of memory at each fifth of many events, and of many rows of which a tenth is never learnt."""
+    show_peaks("events in windows", take_many_events())
+    show_peaks("rows in a buffer", take_many_rows())
+
+
+def show_peaks(name: str, steps: Any) -> None:
+    """Print the peak of memory of work that is done in steps, and the size of its state when pickled, in kB."""
+    tracemalloc.start()
+    peaks = [(tracemalloc.get_traced_memory()[1] / 1e3, len(pickle.dumps(state)) / 1e3) for state in steps]
+    tracemalloc.stop()
+    fifths = [peaks[place] for place in np.linspace(0, len(peaks) - 1, 6).astype(int)]
+    print(f"{N_MANY:,} {name}, peak/state in kB:", *(f"{peak:.0f}/{state:.1f}" for peak, state in fifths), flush=True)
+
+
+def take_many_events() -> Any:
+    """Yield live windows after every ten thousand events."""
     rng, live = np.random.default_rng(0), live_windows()
     hosts, services = tuple(f"host{i}" for i in range(40)), ("http", "dns", "smtp", "ssh")
-    tracemalloc.start()
-    seconds, peaks, sizes = 0, [], []
-    while live.n_events_ < N_MEMORY:
-        times = (seconds + np.sort(rng.integers(0, 600, 10_000))) * 10**6
+    for start in range(0, N_MANY, 10_000):
+        times = (start // 10_000 * 600 + np.sort(rng.integers(0, 600, 10_000))) * 10**6
         columns = {
             "host": TextColumn(rng.integers(0, 40, 10_000), hosts),
             "service": TextColumn(rng.integers(0, 4, 10_000), services),
@@ -114,15 +224,34 @@ def measure_memory() -> None:
             "seconds": rng.random(10_000),
         }
         live.update(Events(times.astype("datetime64[us]"), columns))
-        seconds += 600
-        peaks.append(tracemalloc.get_traced_memory()[1] / 1e6)
-        sizes.append(len(pickle.dumps(live)) / 1e3)
-    tracemalloc.stop()
-    for name, values in (("Peak, in MB", peaks), ("State, in kB", sizes)):
-        fifths = [values[place] for place in np.linspace(0, len(values) - 1, 6).astype(int)]
-        print(f"{name}, over {live.n_events_:,} events: {', '.join(f'{value:.2f}' for value in fifths)}")
+        yield live
+
+
+def take_many_rows() -> Any:
+    """Yield a buffer after every ten thousand rows."""
+    x, y = np.random.default_rng(0).random(20), np.array([1, 0, 0, 1])
+    buffer = FeedbackBuffer(Nothing(), max_rows=20_000)
+    for i in range(N_MANY):
+        buffer.predict_one(i, x)
+        if i % 10 and i - DELAY in buffer:
+            buffer.learn_one(i - DELAY, y)
+        if (i + 1) % 10_000 == 0:
+            yield buffer
+
+
+SECTIONS = {part.__name__: part for part in (windows, budget, feedback, memory)}
+
+
+def main() -> None:
+    """Print the sections asked for."""
+    parser = argparse.ArgumentParser(description="A learner in service")
+    parser.add_argument("sections", nargs="*", help=f"some of {', '.join(SECTIONS)} (default: all)")
+    wanted = parser.parse_args().sections
+    for part in (machine(), versions(("numba", "numpy", "pandas"))):
+        print(", ".join(f"{key} {value}" for key, value in part.items()))
+    for name in wanted or SECTIONS:
+        SECTIONS[name]()
 
 
 if __name__ == "__main__":
-    measure_memory()
-    main("In service", list(windows()), ["numpy", "pandas"])
+    main()

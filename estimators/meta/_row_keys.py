@@ -62,9 +62,10 @@ def check_order(times: Array, last: float) -> None:
 
 def _single(keys: KeysLike, field: str | None) -> Any:
     """Return the value of a named field of a single row, for which the checks of columns take longer than the rest."""
-    if (type(keys) is np.void and field in (keys.dtype.names or ())) or (type(keys) is dict and field in keys):
-        return keys[field]
-    return None
+    if field is None or type(keys) not in {dict, np.void}:
+        return None
+    names = keys if type(keys) is dict else keys.dtype.names or ()
+    return keys[field] if field in names else None
 
 
 def _read(

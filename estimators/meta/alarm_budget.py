@@ -15,11 +15,11 @@ from estimators.contract.environments import EnvironmentClassifier
 from estimators.contract.failed_calls import DivergedError, check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.new_labels import grows
 from estimators.contract.parameters import Rule, check_rules
+from estimators.contract.row_keys import KeysLike, check_order, read_owners, read_times
 from estimators.contract.targets import FEW, as_table
 from estimators.contract.validation import Features
 from estimators.meta._alarm_meter import AlarmMeter, Limits
 from estimators.meta._alarm_weights import check_weights
-from estimators.meta._row_keys import KeysLike, check_order, read_owners, read_times
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.replay._meta_base import OuterClassifier, begin_inner
 from metrics.validation import require_integer, shown
@@ -361,7 +361,7 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
         limits = self._meter.limits
         if keys is None and (limits.is_timed or limits.key_budget is not None):
             raise ValueError("keys must be passed, for a period of time or a key_budget. Got None instead.")
-        times = read_times(keys, self.time, n_rows) if limits.is_timed else None
+        times = read_times(keys, self.time, n_rows).astype(np.float64) if limits.is_timed else None
         if times is not None:
             check_order(times, self._meter.now)
         return times, None if limits.key_budget is None else read_owners(keys, self.key, n_rows)

@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators.contract.locks import lock_of
+from estimators.contract.row_keys import as_moments, read_times
 from metrics.validation import require_choice, require_integer
-from mlstream.data.durations import parse_duration
+from estimators.contract.durations import parse_duration
 from mlstream.service.named_labels import place_labels
-from mlstream.service.times import read_times
 from mlstream.service.waiting import Row, WaitingRows, as_matrix, as_row, join_rows, split_rows
-from mlstream.streams.key_times import times_in_keys
 
 Expired = Literal["unknown", "absent"]
 Labels: TypeAlias = "Mapping[Any, float] | npt.ArrayLike"
@@ -130,7 +129,7 @@ class FeedbackBuffer:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features.
         times : array-like of shape (n_samples,), optional
-            Datetimes, ISO 8601 texts, or seconds since 1970; read where `expiry` is a time.
+            Datetimes, ISO 8601 texts (UTC, if without a zone), or seconds since 1970; read where `expiry` is a time.
         keys : structured array, mapping or data frame, optional
             Keys of the rows. Where `expiry` is a time, their field of times stands for `times`. A learner with
             ``uses_keys`` gets them.
@@ -267,7 +266,7 @@ class FeedbackBuffer:
         """
         if not self._by_time or self._longest is None:
             raise ValueError(f"expiry must be a time such as '2h' for `advance`. Got {self.expiry!r} instead.")
-        (moment,) = read_times(time, 1)
+        (moment,) = as_moments(time, 1, "time").tolist()
         with lock_of(self):
             self._expire(max(self._now, moment), self._longest)
 
@@ -296,8 +295,8 @@ class FeedbackBuffer:
             return range(self.n_predicted_, self.n_predicted_ + n_rows)
         if times is None and keys is None:
             raise ValueError(f"times (or keys with times) must be given where expiry is {self.expiry!r}. Got None.")
-        read = read_times(times_in_keys(keys) if times is None else times, n_rows)
-        return list(accumulate([self._now, *read], max))[1:]
+        read = read_times(keys, None, n_rows) if times is None else as_moments(times, n_rows, "times")
+        return list(accumulate([self._now, *read.tolist()], max))[1:]
 
     def _put(self, ids: Sequence[Hashable], rows: Sequence[Row], moments: Sequence[int]) -> None:
         for row_id, row, moment in zip(ids, rows, moments, strict=True):

@@ -9,13 +9,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from estimators.contract.row_keys import read_times
 from metrics.validation import require_choice
-from mlstream.data.durations import parse_duration
+from estimators.contract.durations import parse_duration
 from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import perturbed_stream
-from mlstream.streams.key_times import times_in_keys
 from mlstream.streams.keys import Keys, join_keys, take_keys
 from mlstream.streams.label_values import known
 from mlstream.streams.stream import Experience, Features, Index, Indicator, Mask, Stream
@@ -189,7 +189,7 @@ def _times(keys: Keys | None, name: str) -> Index:
             f"delay must be a number of rows where rows have no times. Got a time, and {name} has no keys; "
             "streams of `windowed` have them."
         )
-    times = times_in_keys(keys).astype("datetime64[us]").astype(np.int64)
+    times = read_times(keys, None, len(keys))
     if len(falls := np.flatnonzero(np.diff(times) < 0)):
         raise ValueError(
             f"delay must be a number of rows where rows are not in the order of time. Got a time, and row "

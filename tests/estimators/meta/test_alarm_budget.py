@@ -341,7 +341,7 @@ AT = [MIDNIGHT, MIDNIGHT + HOUR]
         ({"at": AT}, "key must name one of the fields"),
         ({"at": AT[:1], "host": ["a"]}, "an entry for each of the 2 rows"),
         ({"at": AT[::-1], "host": ["a", "b"]}, "Times of rows must not fall. Got 2024-03-01T00:00:00.000000 in row 1"),
-        ({"at": [AT[0], np.datetime64("NaT")], "host": ["a", "b"]}, "Got NaT in row 1 of 'at'"),
+        ({"at": [AT[0], np.datetime64("NaT")], "host": ["a", "b"]}, "times in 'at' must hold one for each row. Got NaT in row 1"),
         ({"at": AT, "host": ["a", None]}, "keys must hold a key for each row. Got None in row 1 of 'host'"),
         ({"at": [MIDNIGHT - HOUR, MIDNIGHT], "host": ["a", "b"]}, "must not fall. Got .* in row 0 after"),
     ],
@@ -360,7 +360,7 @@ def test_wrong_keys_are_refused_and_change_nothing(keys, message):
 def test_the_advised_fields_may_be_named():
     with pytest.raises(ValueError, match=r"keys must have the field 'ip'\. Got at, host instead"):
         spent(np.ones((2, 1)), budget=1, key="ip", key_budget=1, keys={"at": AT, "host": ["a", "b"]})
-    with pytest.raises(ValueError, match="keys must hold times in 'host', as datetime64 or datetime"):
+    with pytest.raises(ValueError, match="times in 'host' must be datetimes, ISO 8601 texts, or seconds"):
         spent(np.ones((2, 1)), budget=1, period="1d", time="host", keys={"at": AT, "host": ["a", "b"]})
 
 

@@ -260,11 +260,9 @@ def test_calls_that_fail_change_nothing():
         [
             ({}, r"times \(or keys with times\) must be given where expiry is '1h'"),
             ({"times": ["today", "x"]}, "times must be datetimes, ISO 8601 texts"),
-            ({"times": [1.0, np.nan]}, "times must hold a time for every row. Got nan at row 1"),
-            ({"times": ["2024-05-01T10:00Z"] * 2}, "without a time zone. Got '2024-05-01T10:00Z'"),
-            ({"times": [1.0]}, "times must hold one time for each of 2 rows"),
-            ({"times": [datetime.now(UTC)] * 2}, "without a time zone"),
-            ({"keys": {"host": np.array(["a", "b"])}}, r"one field of times .* Got 0 among \['host'\]"),
+            ({"times": [1.0, np.nan]}, "times must hold one for each row. Got nan in row 1"),
+            ({"times": [1.0]}, "times must hold one for each of 2 rows"),
+            ({"keys": {"host": np.array(["a", "b"])}}, "time must name one of the fields of keys .host., unless only one can be meant"),
         ],
         lambda case: refuse(lambda: by_time.predict([0, 1], X[:2], **case[0]), case[1]),
     )

@@ -65,6 +65,8 @@ def keyed(stream, times):
     ends = np.cumsum([len(part) for part in stream])[:-1]
     for part, keys in zip(stream, np.split(times, ends), strict=True):
         object.__setattr__(part, "keys", keys)
+    for part in stream.evaluation_sets:
+        object.__setattr__(part, "keys", np.zeros(len(part), times.dtype))
     return stream
 
 

@@ -14,22 +14,37 @@ KeysLike = Any
 
 # what most keys of a single row are
 _NAMES = (str, int, np.str_, np.int64)
-_MICROSECONDS, _INTEGERS, _FLOATS = np.dtype("datetime64[us]"), np.dtype(np.int64), np.dtype(np.float64)
+_TIME, _SECOND = np.dtype("datetime64[us]"), 10**6
+_MAX_SECONDS = np.iinfo(np.int64).max / _SECOND
 
 
 def read_times(keys: KeysLike, field: str | None, n_rows: int) -> Array:
-    """Return the time of each row in microseconds; without a field, of the only one that holds times."""
+    """Return the time of each row, as `as_moments` does; without a field, of the only one that holds times."""
     moment = _single(keys, field)
     if type(moment) is np.datetime64 and not np.isnat(moment):
-        return np.array([moment.astype(_MICROSECONDS).astype(_FLOATS)])
-    values, name = _read(keys, field, n_rows, "time", lambda column: _as_times(column).dtype.kind == "M")
-    times = _as_times(values)
-    if times.dtype.kind != "M":
-        raise ValueError(f"keys must hold times in {name!r}, as datetime64 or datetime. Got {values.dtype} instead.")
-    unknown = np.isnat(times)
-    if unknown[0] if n_rows == 1 else unknown.any():
-        raise ValueError(f"keys must hold a time for each row. Got NaT in row {unknown.argmax()} of {name!r}.")
-    return times.astype(_MICROSECONDS).view(_INTEGERS).astype(_FLOATS)
+        return np.array([moment.astype(_TIME).astype(np.int64)])
+    values, name = _read(keys, field, n_rows, "time", lambda column: _from_datetimes(column).dtype.kind == "M")
+    return as_moments(values, n_rows, f"times in {name!r}")
+
+
+def as_moments(times: Any, n_rows: int, name: str) -> Array:
+    """Return times in microseconds since 1970, int64: datetimes, ISO 8601 texts, or seconds; UTC if without a zone."""
+    array = _from_datetimes(_from_texts(np.atleast_1d(np.asarray(times))))
+    if array.shape != (n_rows,):
+        raise ValueError(f"{name} must hold one for each of {n_rows} rows. Got shape {array.shape} instead.")
+    if array.dtype.kind == "M":
+        moments, wrong = array.astype(_TIME), np.isnat(array)
+    elif array.dtype.kind in "iuf":
+        wrong = ~(np.abs(array) < _MAX_SECONDS)
+        moments = np.round(np.where(wrong, 0, array) * float(_SECOND))
+    else:
+        raise ValueError(
+            f"{name} must be datetimes, ISO 8601 texts, or seconds since 1970. Got {shown(array[0])} instead."
+        )
+    if wrong[0] if n_rows == 1 else wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(f"{name} must hold one for each row. Got {array[row]} in row {row}.")
+    return moments.astype(np.int64)
 
 
 def read_owners(keys: KeysLike, field: str | None, n_rows: int) -> list[Any]:
@@ -37,7 +52,7 @@ def read_owners(keys: KeysLike, field: str | None, n_rows: int) -> list[Any]:
     owner = _single(keys, field)
     if type(owner) in _NAMES:
         return [owner]
-    values, name = _read(keys, field, n_rows, "key", lambda column: _as_times(column).dtype.kind != "M")
+    values, name = _read(keys, field, n_rows, "key", lambda column: _from_datetimes(column).dtype.kind != "M")
     owners: list[Any] = values.tolist()
     # NaN differs from itself: it would be another key in each row
     missing = [row for row, owner in enumerate(owners) if owner is None or owner != owner]  # noqa: PLR0124
@@ -104,9 +119,20 @@ def _column(keys: KeysLike, name: str) -> Array:
     return np.atleast_1d(np.asarray(keys[name]))
 
 
-def _as_times(values: Array) -> Array:
+def _from_datetimes(values: Array) -> Array:
     """Return Python's datetimes as NumPy's, in UTC if they name a zone, and other values as they are."""
     if values.dtype.kind != "O" or not all(isinstance(moment, datetime) for moment in values.flat):
         return values
     plain = [time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time for time in values.flat]
-    return np.array(plain, dtype=_MICROSECONDS)
+    return np.array(plain, dtype=_TIME).reshape(values.shape)
+
+
+def _from_texts(values: Array) -> Array:
+    """Return texts that name times as datetimes, and other values as they are."""
+    if values.dtype.kind not in "OU":
+        return values
+    try:
+        read = [datetime.fromisoformat(time) if isinstance(time, str) else time for time in values.ravel().tolist()]
+    except ValueError:
+        return values
+    return np.array(read, dtype=object).reshape(values.shape)

@@ -84,7 +84,8 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
 
     The threshold is a quantile of the gains of all labels: the one that cells of a row exceed at the rate of the
     budget, times ``0.5 + saved_ / most that can be saved``. Gains fade with rate 1 / `memory` and are counted in 4096
-    bins of log-odds between -20 and 20. There is no threshold until an alarm's share of the budget has passed, about
+    bins of log-odds between -20 and 20. While saved alarms expire, as after a fall of scores, they fade thirty times as
+    fast. There is no threshold until an alarm's share of the budget has passed, about
     ``period / budget`` rows. Cells in the bin of the threshold, such as those that tie with it in a tree, are alarms
     only where a saved alarm would soon expire. In a row the greatest gain comes first, then the lower column.
 

@@ -24,6 +24,7 @@ from mlstream.evaluation.resources import Phase, ResourceMeter
 from mlstream.evaluation.settings import Settings
 from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import StreamCard
+from mlstream.streams.keys import Keys, take_keys
 from mlstream.streams.stream import Index, Indicator, Mask
 from mlstream.streams.tables._joined_features import join_rows
 
@@ -71,17 +72,18 @@ def routes_environment(estimator: object) -> bool:
 
 
 class Given(NamedTuple):
-    """Values that an estimator is given with X and Y: labels to learn, labels to predict, and environments."""
+    """Values that an estimator is given with X and Y: labels to learn, labels to predict, environments, and keys."""
 
     mask: Mask
     heads: Mask | None = None
     environment: Index | None = None
+    keys: Keys | None = None
 
     def take(self, rows: slice | Index | Mask) -> Given:
         """Return what is given of some of the rows."""
         heads = None if self.heads is None else mask_rows(self.heads, rows)
         environment = None if self.environment is None else self.environment[rows]
-        return Given(mask_rows(self.mask, rows), heads, environment)
+        return Given(mask_rows(self.mask, rows), heads, environment, take_keys(self.keys, rows))
 
 
 class Learner(ABC):
@@ -128,15 +130,24 @@ class Learner(ABC):
         return self._decide(lambda rule: rule.held_out(read), read, "evaluate")
 
     def test_then_train(
-        self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None = None, task_ids: Index | None = None
+        self,
+        X: Features,
+        Y: Indicator,
+        mask: Mask,
+        heads: Mask | None = None,
+        task_ids: Index | None = None,
+        keys: Keys | None = None,
     ) -> Predictions:
         """Predict each row with what was learnt from the rows before it, then learn it.
 
         A row of which no label counts has nothing to learn: it is only predicted. `task_ids` are the tasks of the rows,
-        for learners that are given environments.
+        for learners that are given environments, and `keys` their keys, for those that use them.
         """
         X, Y = self._as_taken(X), plain(Y)
-        predictions = self._test_then_train_known(X, Y, self._given(mask, heads, task_ids))
+        given = self._given(mask, heads, task_ids)
+        if getattr(self.estimator, "uses_keys", False):
+            given = given._replace(keys=keys)
+        predictions = self._test_then_train_known(X, Y, given)
         return self._decide(lambda rule: rule.online(predictions, Y, mask), predictions, self._deciding)
 
     def _decide(self, decide: Callable[[Decisions], Predictions], own: Predictions, phase: Phase) -> Predictions:
@@ -158,7 +169,7 @@ class Learner(ABC):
             if known[rows.start]:
                 predictions.append(self._wait_or_train(X[rows], Y[rows], own))
             else:
-                predictions.append(self._predict_online(X[rows], own.heads))
+                predictions.append(self._predict_online(X[rows], own))
         return join_predictions(predictions)
 
     def learn(self, X: Features, Y: Indicator, mask: Mask, task_ids: Index | None = None) -> None:
@@ -189,7 +200,7 @@ class Learner(ABC):
         """Predict rows and learn them; as long as the learner waits, rows are kept, then learnt in one call."""
         stop, predictions = 0, []
         for rows in self._waiting_rows(X, Y, given):
-            predictions.append(self._predict_online(X[rows], given.take(rows).heads))
+            predictions.append(self._predict_online(X[rows], given.take(rows)))
             stop = rows.stop
         if stop < len(Y):
             rows = slice(stop, None)
@@ -243,7 +254,7 @@ class Learner(ABC):
         """Learn the first rows in one call."""
 
     @abstractmethod
-    def _predict_online(self, X: Features, heads: Mask | None) -> Predictions:
+    def _predict_online(self, X: Features, given: Given) -> Predictions:
         """Predict rows of the stream that are not learnt."""
 
     @abstractmethod

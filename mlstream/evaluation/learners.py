@@ -31,6 +31,7 @@ from mlstream.evaluation.predictions import Predictions, join_predictions, no_pr
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.wrapping import wrap
+from mlstream.streams.keys import Keys
 from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import Features, Index, Indicator, Mask, Stream
 
@@ -124,11 +125,11 @@ class ChunkLearner(Learner):
     def _test_then_train(self, X: Features, Y: Indicator, given: Given) -> Predictions:
         # `predict_then_fit` has no mask for predictions
         with self._meter.block(), self._meter.phase("online"):
-            decided, proba = self.estimator.predict_then_fit(X, Y, **self._visible(given))
+            decided, proba = self.estimator.predict_then_fit(X, Y, **self._visible(given), **_keys(given))
         self._can_predict = True
         return self._read(decided, proba, len(Y))
 
-    def _predict_online(self, X: Features, heads: Mask | None) -> Predictions:
+    def _predict_online(self, X: Features, given: Given) -> Predictions:
         if not self._can_predict:
             return no_predictions(X.shape[0], self._n_labels)
         decided: object
@@ -137,9 +138,9 @@ class ChunkLearner(Learner):
             if isinstance(self.estimator, StreamClassifier):
                 # as rows of the stream, which `predict` does not know: thresholds that follow it may differ
                 unknown = np.full((X.shape[0], self.estimator.n_labels_), np.nan)
-                decided, proba = self.estimator.predict_then_fit(X, unknown)
+                decided, proba = self.estimator.predict_then_fit(X, unknown, **_keys(given))
             else:
-                decided, proba = self._call_predict(X, heads)
+                decided, proba = self._call_predict(X, given.heads)
         return self._read(decided, proba, X.shape[0])
 
     def _learn(self, X: Features, Y: Indicator, given: Given) -> None:
@@ -152,6 +153,10 @@ class ChunkLearner(Learner):
         with self._meter.block(), self._meter.phase("online"):
             learn(X, Y, **self._visible(given))
         self._can_predict = True
+
+
+def _keys(given: Given) -> dict[str, Keys]:
+    return {} if given.keys is None else {"keys": given.keys}
 
 
 class GrowingLearner(ChunkLearner):
@@ -216,9 +221,9 @@ class RowLearner(Learner):
                     self._train(X[row], Y[row], given.take(row))
         return join_predictions(predictions)
 
-    def _predict_online(self, X: Features, heads: Mask | None) -> Predictions:
+    def _predict_online(self, X: Features, given: Given) -> Predictions:
         with self._meter.block():
-            return join_predictions([self._test(X, row, heads) for row in _single_rows(X.shape[0])])
+            return join_predictions([self._test(X, row, given.heads) for row in _single_rows(X.shape[0])])
 
     def _learn(self, X: Features, Y: Indicator, given: Given) -> None:
         Y, mask, learnt = self._known_part(Y, given.mask)

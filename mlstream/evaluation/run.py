@@ -21,6 +21,7 @@ from mlstream.evaluation.prequential import PrequentialScorer, plan_curves
 from mlstream.evaluation.scoring import OF_LABELS, Scored, count_known_only, with_ending
 from mlstream.evaluation.settings import Settings
 from mlstream.records.run_result import Curve
+from mlstream.streams.keys import take_keys
 from mlstream.streams.stream import Experience, Mask, Stream
 
 # Called during a run with the number of rows done, and the number of rows of the stream.
@@ -51,7 +52,8 @@ def test_then_train(
     for rows in slices(len(experience), chunk_size, experience.X, experience.Y):
         Y, shown = experience.Y[rows], mask_rows(experience.label_mask, rows)
         own = None if heads is None else mask_rows(heads, rows)
-        predictions = learner.test_then_train(experience.X[rows], Y, shown, own, experience.task_ids[rows])
+        about = experience.task_ids[rows], take_keys(experience.keys, rows)
+        predictions = learner.test_then_train(experience.X[rows], Y, shown, own, *about)
         yield count_known_only(Y, predictions, mask_rows(mask, rows))
 
 

@@ -23,6 +23,7 @@ from mlstream.evaluation.learners import adapt_to_stream, fresh
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
 from mlstream.records.paths import file_name
+from mlstream.streams.keys import take_keys
 from mlstream.streams.stream import Experience, Stream
 
 # Of a learner that does not state how many rows it needs, and of one that asks for many.
@@ -53,7 +54,7 @@ def warm_up(estimator: object, stream: Stream, settings: Settings | None = None)
         for first, rows in _first_rows(stream, _rows_to_compile(copy)):
             task_ids, mask = first.task_ids[rows], mask_rows(first.label_mask, rows)
             heads = labels_at_prediction(stream, task_ids)
-            learner.test_then_train(first.X[rows], first.Y[rows], mask, heads, task_ids)
+            learner.test_then_train(first.X[rows], first.Y[rows], mask, heads, task_ids, take_keys(first.keys, rows))
         heads = labels_at_prediction(stream, np.array([held_out.task_id]))
         learner.predict(held_out.X[:_WARM_UP_ROWS], heads)
 

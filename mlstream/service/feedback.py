@@ -10,10 +10,10 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from estimators.contract.durations import parse_duration
 from estimators.contract.locks import lock_of
 from estimators.contract.row_keys import as_moments, read_times
 from metrics.validation import require_choice, require_integer
-from estimators.contract.durations import parse_duration
 from mlstream.service.named_labels import place_labels
 from mlstream.service.waiting import Row, WaitingRows, as_matrix, as_row, join_rows, split_rows
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from metrics.validation import require_choice
 from estimators.contract.durations import parse_duration
+from metrics.validation import require_choice
 from mlstream.data.events import Events
 from mlstream.generators._checks import require_count
 from mlstream.generators.from_events.features import (

@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from estimators.contract.durations import parse_duration
 from estimators.contract.row_keys import read_times
 from metrics.validation import require_choice
-from estimators.contract.durations import parse_duration
 from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for

@@ -341,7 +341,10 @@ AT = [MIDNIGHT, MIDNIGHT + HOUR]
         ({"at": AT}, "key must name one of the fields"),
         ({"at": AT[:1], "host": ["a"]}, "an entry for each of the 2 rows"),
         ({"at": AT[::-1], "host": ["a", "b"]}, "Times of rows must not fall. Got 2024-03-01T00:00:00.000000 in row 1"),
-        ({"at": [AT[0], np.datetime64("NaT")], "host": ["a", "b"]}, "times in 'at' must hold one for each row. Got NaT in row 1"),
+        (
+            {"at": [AT[0], np.datetime64("NaT")], "host": ["a", "b"]},
+            "times in 'at' must hold one for each row. Got NaT in row 1",
+        ),
         ({"at": AT, "host": ["a", None]}, "keys must hold a key for each row. Got None in row 1 of 'host'"),
         ({"at": [MIDNIGHT - HOUR, MIDNIGHT], "host": ["a", "b"]}, "must not fall. Got .* in row 0 after"),
     ],

@@ -5,12 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neural_network import MLPClassifier
 
-from estimators import BinaryRelevance, StreamPipeline, make_strategy
+from estimators import AlarmBudget, BinaryRelevance, OnlineLogisticRegression, StreamPipeline, make_strategy
 from estimators.contract.new_labels import set_choice
 from metrics import ba_macro
 from mlstream.evaluation.evaluate import evaluate
@@ -25,7 +25,7 @@ from mlstream.evaluation.learners import (
 )
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.warm_up import warm_up
-from mlstream.generators import emerging_labels_stream
+from mlstream.generators import emerging_labels_stream, scenario_stream, synthetic_events, windowed
 from tests.estimators.learners import Growing, Logistic, Peeker
 from tests.mlstream.evaluation.streams import Online, Targeted, make_stream
 from tests.mlstream.generators.tables import make_table
@@ -227,6 +227,20 @@ def test_a_learner_of_rows_that_takes_the_mask_gets_unknown_labels_outside_it():
     tested.test_then_train(MIXED.X, Y, MIXED.label_mask)
     alone.test_then_train(MIXED.X, np.nan_to_num(Y), mask)
     np.testing.assert_array_equal(tested.predict(FIRST.X).proba, alone.predict(FIRST.X).proba)
+
+
+def test_learners_that_use_keys_are_given_those_of_the_rows():
+    table = windowed(synthetic_events(n_days=3, n_hosts=4), "30min", empty="keep", clock=[])
+    stream = scenario_stream(table, "online", by="time", n_tasks=2, unlabelled="keep")
+    learner, kept, spent = AlarmBudget(OnlineLogisticRegression(), 6, period="1d", key_budget=2), [], []
+    adapted = adapt(clone(learner), stream.n_labels, ResourceMeter("none"))
+    for part in stream:
+        given = part.X, part.Y, part.label_mask, None, part.task_ids, part.keys
+        kept.append(adapted.test_then_train(*given).decided)
+        spent.append(learner.predict_then_fit(part.X, part.Y, keys=part.keys)[0])
+    np.testing.assert_array_equal(np.concatenate(kept), np.concatenate(spent))
+    assert 0 < np.concatenate(spent).sum() < 24
+    assert evaluate(learner, stream, energy="none").scores["ba_macro"] > 0
 
 
 def test_held_out_rows_are_predicted_in_one_pass(monkeypatch):

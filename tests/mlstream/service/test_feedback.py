@@ -262,7 +262,10 @@ def test_calls_that_fail_change_nothing():
             ({"times": ["today", "x"]}, "times must be datetimes, ISO 8601 texts"),
             ({"times": [1.0, np.nan]}, "times must hold one for each row. Got nan in row 1"),
             ({"times": [1.0]}, "times must hold one for each of 2 rows"),
-            ({"keys": {"host": np.array(["a", "b"])}}, "time must name one of the fields of keys .host., unless only one can be meant"),
+            (
+                {"keys": {"host": np.array(["a", "b"])}},
+                "time must name one of the fields of keys .host., unless only one can be meant",
+            ),
         ],
         lambda case: refuse(lambda: by_time.predict([0, 1], X[:2], **case[0]), case[1]),
     )

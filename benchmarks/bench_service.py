@@ -139,7 +139,8 @@ def budget() -> None:
     makers: dict[str, Callable[[], Any]] = {"learner": OnlineLogisticRegression}
     makers |= {f"by {name}": lambda limits=limits: AlarmBudget(plain, **limits) for name, limits in LIMITS.items()}
     for name, step in (("budget, row by row", 1), (f"budget, chunks of {CHUNK}", CHUNK)):
-        show(name, N_ROWS, {kind: lambda make=make: spend(make(), X, Y, keys, step) for kind, make in makers.items()})
+        loops = {kind: lambda make=make, step=step: spend(make(), X, Y, keys, step) for kind, make in makers.items()}
+        show(name, N_ROWS, loops)
 
 
 # --------------------------------------------------------------------- feedback

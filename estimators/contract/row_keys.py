@@ -32,6 +32,7 @@ def as_moments(times: Any, n_rows: int, name: str) -> Array:
     array = _from_datetimes(_from_texts(np.atleast_1d(np.asarray(times))))
     if array.shape != (n_rows,):
         raise ValueError(f"{name} must hold one for each of {n_rows} rows. Got shape {array.shape} instead.")
+    moments: Array
     if array.dtype.kind == "M":
         moments, wrong = array.astype(_TIME), np.isnat(array)
     elif array.dtype.kind in "iuf":

@@ -31,7 +31,7 @@ from mlstream.generators.from_events.open_windows import OpenWindows, Rows
 from mlstream.generators.from_events.waiting import MAX_PENDING, Block, Pending, Waiting
 from mlstream.generators.from_events.windows import NO_HOST, Empty, WindowRule, window_keys
 from mlstream.streams.keys import Keys
-from mlstream.streams.stream import Dataset
+from mlstream.streams.stream import Dataset, Index
 
 _NEVER, _ALWAYS = -(2**63), 2**63 - 1
 # A longer time is as good as any, and sums of it and a time of today have 64 bits.
@@ -109,7 +109,8 @@ class LiveWindows:
 
     Labels have columns in the order of their first occurrence: a new label is a new last column, so that a learner may
     grow. Keys are those of `windowed`: the host, and the ``start`` of the window. A field with the name of a feature or
-    a label has an underscore behind it, from the first such label on. Rows are in the order of time, those of one window in the order in which their hosts first occur.
+    a label has an underscore behind it, from the first such label on. Rows are in the order of time, those of one
+    window in the order in which their hosts first occur.
 
     Examples
     --------

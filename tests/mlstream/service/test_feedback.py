@@ -264,7 +264,7 @@ def test_calls_that_fail_change_nothing():
             ({"times": [1.0]}, "times must hold one for each of 2 rows"),
             (
                 {"keys": {"host": np.array(["a", "b"])}},
-                "time must name one of the fields of keys .host., unless only one can be meant",
+                "time must name one of the fields of keys .host.",
             ),
         ],
         lambda case: refuse(lambda: by_time.predict([0, 1], X[:2], **case[0]), case[1]),

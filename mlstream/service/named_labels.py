@@ -24,12 +24,16 @@ def place_labels(
         _require_growth(learner, names, known, new)
     columns = {name: column for column, name in enumerate([*known, *new])}
     Y = np.full((len(rows), len(columns)), np.nan)
-    for row, labels in enumerate(rows):
-        for name, value in labels.items():
-            if value not in (0, 1) and value == value:  # noqa: PLR0124 - NaN
-                raise ValueError(f"labels must be 0, 1, or NaN (unknown). Got {value!r} for {name!r} instead.")
-            Y[row, columns[name]] = value
+    cells = ((row, name, value) for row, labels in enumerate(rows) for name, value in labels.items())
+    for row, name, value in cells:
+        _require_label(value, name)
+        Y[row, columns[name]] = value
     return Y, [*known, *new] if names is not None and new else None
+
+
+def _require_label(value: float, name: object) -> None:
+    if value not in (0, 1) and value == value:  # noqa: PLR0124 - NaN
+        raise ValueError(f"labels must be 0, 1, or NaN (unknown). Got {value!r} for {name!r} instead.")
 
 
 def _require_growth(learner: object, names: object, known: Sequence[Any], new: list[Any]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import date
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -185,19 +186,16 @@ def _settle_column(values: np.ndarray, what: str) -> np.ndarray:
 
 def _settle_objects(values: np.ndarray, what: str) -> np.ndarray:
     """Find the type that all values of a column have; a missing one is an empty text, NaN or NaT."""
-    missing = np.array([_is_none(value) for value in values], dtype=bool)
-    given = values[~missing]
-    if all(isinstance(value, str) for value in given):
-        return np.array(["" if absent else value for value, absent in zip(values, missing, strict=True)], dtype=np.str_)
-    if all(isinstance(value, Integral) and not isinstance(value, bool) for value in given) and not missing.any():
-        return np.array([int(value) for value in values])
-    if all(isinstance(value, Real) and not isinstance(value, bool) for value in given):
-        return np.array([np.nan if absent else float(value) for value, absent in zip(values, missing, strict=True)])
-    try:
-        return np.array([to_time(value) for value in values], dtype=_TIME)
-    except (TypeError, ValueError):
-        kinds = ", ".join(sorted({type(value).__name__ for value in given}))
-        raise ValueError(f"{what} must hold texts, numbers or times, all of one type. Got {kinds}.") from None
+    missing = [_is_none(value) for value in values]
+    kinds = {_kind_of(value) for value, absent in zip(values, missing, strict=True) if not absent} or {str}
+    if kinds == {int, float} or (kinds == {int} and any(missing)):
+        kinds = {float}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if kind not in _READERS:
+        got = ", ".join(sorted({type(value).__name__ for value in values if not _is_none(value)}))
+        raise ValueError(f"{what} must hold texts, numbers or times, all of one type. Got {got}.")
+    blank, read, dtype = _READERS[kind]
+    return np.array([blank if absent else read(value) for value, absent in zip(values, missing, strict=True)], dtype)
 
 
 def _is_none(value: object) -> bool:
@@ -206,14 +204,24 @@ def _is_none(value: object) -> bool:
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
+def _kind_of(value: object) -> type:
+    kinds = ((bool, bool), (str, str), (Integral, int), (Real, float), (date | np.datetime64, date))
+    return next((kind for bases, kind in kinds if isinstance(value, bases)), type(value))
+
+
 def to_time(value: Any) -> np.datetime64:
     """Turn a datetime, with or without a zone, or a date into a time in UTC."""
-    if _is_none(value):
-        return np.datetime64("NaT")
-    if isinstance(value, str | Real):
-        raise TypeError(value)
     zone = getattr(value, "utcoffset", lambda: None)()
     return np.datetime64(value if zone is None else value.replace(tzinfo=None) - zone, "us")
+
+
+# Of each kind of values: what stands for a missing one, how others are read, and the type of the column.
+_READERS: Mapping[type | None, tuple[object, Callable[[Any], object], npt.DTypeLike | None]] = {
+    str: ("", str, np.str_),
+    int: (0, int, None),
+    float: (np.nan, float, np.float64),
+    date: (np.datetime64("NaT"), to_time, _TIME),
+}
 
 
 def _settle_texts(values: np.ndarray, what: str) -> np.ndarray:

@@ -358,14 +358,10 @@ class LiveWindows:
             self._nothing = self._make_nothing()
         if not parts:
             return self._nothing
-        stops = np.cumsum([len(part.X) for part in parts]).tolist()
-        Y = np.zeros((stops[-1], len(names.labels.names)), np.uint8)
-        for part, stop in zip(parts, stops, strict=True):
-            Y[stop - len(part.X) : stop, : part.Y.shape[1]] = part.Y
-        groups = [names.groups.names[group] for part in parts for group in part.groups] if self._by else []
-        starts = np.concatenate([part.starts for part in parts])
-        table, X = copy(self._nothing), np.concatenate([part.X for part in parts])
-        for name, value in (("X", X), ("Y", Y), ("times", starts / 1e6), ("keys", self._make_keys(starts, groups))):
+        rows, table = Rows.join(parts, len(names.labels.names)), copy(self._nothing)
+        groups = [names.groups.names[group] for group in rows.groups] if self._by else []
+        keys, times = self._make_keys(rows.starts, groups), rows.starts / 1e6
+        for name, value in (("X", rows.X), ("Y", rows.Y), ("times", times), ("keys", keys)):
             object.__setattr__(table, name, value)
         return table
 

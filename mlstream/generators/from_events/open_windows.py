@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -24,6 +24,13 @@ class Rows(NamedTuple):
     Y: Indicator
     groups: list[int]  # number of each row's group
     starts: Index  # start of each row's window, in microseconds since 1970
+
+    @staticmethod
+    def join(parts: Sequence[Rows], n_labels: int) -> Rows:
+        """Return the rows of all parts, which know the first labels of `n_labels`."""
+        X, starts = np.concatenate([part.X for part in parts]), np.concatenate([part.starts for part in parts])
+        Y = np.concatenate([np.pad(part.Y, ((0, 0), (0, n_labels - part.Y.shape[1]))) for part in parts])
+        return Rows(X, Y, [group for part in parts for group in part.groups], starts)
 
 
 class OpenWindows:

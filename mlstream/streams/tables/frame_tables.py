@@ -63,8 +63,7 @@ def read_frame(frame: Frame, labels: LabelRule, name: str, options: ReadingOptio
     places, parents = choose_labels(head, rule, tags=reading.tags)
     if not len(frame):
         raise FormatError(f"{name} must hold at least one row. Got 0.")
-    keyed = [place for place, column in enumerate(names) if column in keys]
-    features = take_columns(frame, np.setdiff1d(np.arange(len(names)), [*places, *keyed]).tolist())
+    features = take_columns(frame, _other_columns(names, places, keys))
     is_csr = is_sparse(features)
     texts = [names[place] for place in places] if reading.keeps_words else ()
     table = _tabulate_sparse(frame, name, reading) if is_csr else _tabulate_frame(frame, name, reading, texts)
@@ -73,6 +72,11 @@ def read_frame(frame: Frame, labels: LabelRule, name: str, options: ReadingOptio
     kind = np.float32 if is_of_float32(features) else np.float64
     X: Features = sparse.csr_array(parted.X) if is_csr else parted.X
     return parted._replace(X=X.astype(kind, copy=False)), parents
+
+
+def _other_columns(names: Sequence[str], places: Sequence[int], keys: Collection[str]) -> list[int]:
+    """Return the places of columns that hold neither labels nor keys."""
+    return [place for place, name in enumerate(names) if place not in set(places) and name not in keys]
 
 
 def _read_keys(frame: Frame, title: str, reading: ReadingCard) -> dict[str, np.ndarray]:

@@ -14,7 +14,7 @@ import pickle
 import time
 import tracemalloc
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -23,6 +23,7 @@ import pandas as pd
 from harness import machine, sized, versions
 
 from estimators import AlarmBudget, OnlineLogisticRegression, make_strategy
+from estimators.contract.base import StreamClassifier
 from mlstream import Events, TextColumn
 from mlstream.generators import LiveWindows, synthetic_events
 from mlstream.service import FeedbackBuffer
@@ -36,7 +37,7 @@ LIMITS: dict[str, dict[str, Any]] = {
     "time and keys": {"budget": 20, "period": "1d", "key_budget": 2, "time": "at", "key": "host"},
 }
 
-Event = dict[str, Any]
+Event = dict[str, object]
 
 
 def show(name: str, count: int, loops: dict[str, Callable[[], object]]) -> None:
@@ -118,7 +119,7 @@ def windows() -> None:
 
 
 # ----------------------------------------------------------------------- budget
-def spend(learner: Any, X: np.ndarray, Y: np.ndarray, keys: np.ndarray, step: int) -> None:
+def spend(learner: StreamClassifier, X: np.ndarray, Y: np.ndarray, keys: np.ndarray, step: int) -> None:
     """Test and train a learner in chunks, or row by row."""
     uses_keys = getattr(learner, "uses_keys", False)
     for start in range(0, len(X), step):
@@ -136,7 +137,7 @@ def budget() -> None:
     keys["at"] = np.datetime64("2026-01-01") + np.arange(N_ROWS) * np.timedelta64(1, "m")
     keys["host"] = rng.integers(0, 40, N_ROWS).astype(str)
     plain = OnlineLogisticRegression()
-    makers: dict[str, Callable[[], Any]] = {"learner": OnlineLogisticRegression}
+    makers: dict[str, Callable[[], StreamClassifier]] = {"learner": OnlineLogisticRegression}
     makers |= {f"by {name}": lambda limits=limits: AlarmBudget(plain, **limits) for name, limits in LIMITS.items()}
     for name, step in (("budget, row by row", 1), (f"budget, chunks of {CHUNK}", CHUNK)):
         loops = {kind: lambda make=make, step=step: spend(make(), X, Y, keys, step) for kind, make in makers.items()}
@@ -155,14 +156,14 @@ class Nothing:
         """Return the same for every row."""
         return self.predicted
 
-    def partial_fit_one(self, x: np.ndarray, y: np.ndarray, classes: Any = None) -> None:
+    def partial_fit_one(self, x: np.ndarray, y: np.ndarray, classes: object = None) -> None:
         """Learn nothing."""
 
     predict_then_fit = predict_then_fit_one
     partial_fit = partial_fit_one
 
 
-def through_buffer(learner: Any, X: np.ndarray, Y: np.ndarray) -> None:
+def through_buffer(learner: StreamClassifier, X: np.ndarray, Y: np.ndarray) -> None:
     """Predict each row, and learn it later, through the buffer."""
     buffer = FeedbackBuffer(learner, expiry=2 * DELAY)
     for i, x in enumerate(X):
@@ -171,7 +172,7 @@ def through_buffer(learner: Any, X: np.ndarray, Y: np.ndarray) -> None:
             buffer.learn_one(i - DELAY, Y[i - DELAY])
 
 
-def by_hand(learner: Any, X: np.ndarray, Y: np.ndarray) -> None:
+def by_hand(learner: StreamClassifier, X: np.ndarray, Y: np.ndarray) -> None:
     """Do the same with a deque, which knows neither ids nor bounds."""
     waiting: deque[np.ndarray] = deque()
     unknown = np.full(N_LABELS, np.nan)
@@ -188,7 +189,7 @@ def feedback() -> None:
     Y = (X[:, :N_LABELS] > 0.5).astype(int)
     for name in ("nothing", "BR_LR", "BR_HT", "StreamRidge"):
 
-        def begun(name: str = name) -> Any:
+        def begun(name: str = name) -> StreamClassifier:
             return Nothing() if name == "nothing" else make_strategy(name, random_state=0).begin(X[:1], Y[:1])
 
         loops = {"buffer": lambda: through_buffer(begun(), X, Y), "by hand": lambda: by_hand(begun(), X, Y)}
@@ -202,7 +203,7 @@ def memory() -> None:
     show_peaks("rows in a buffer", take_many_rows())
 
 
-def show_peaks(name: str, steps: Any) -> None:
+def show_peaks(name: str, steps: Iterator[object]) -> None:
     """Print the peak of memory of work that is done in steps, and the size of its state when pickled, in kB."""
     tracemalloc.start()
     peaks = [(tracemalloc.get_traced_memory()[1] / 1e3, len(pickle.dumps(state)) / 1e3) for state in steps]
@@ -211,7 +212,7 @@ def show_peaks(name: str, steps: Any) -> None:
     print(f"{N_MANY:,} {name}, peak/state in kB:", *(f"{peak:.0f}/{state:.1f}" for peak, state in fifths), flush=True)
 
 
-def take_many_events() -> Any:
+def take_many_events() -> Iterator[object]:
     """Yield live windows after every ten thousand events."""
     rng, live = np.random.default_rng(0), live_windows()
     hosts, services = tuple(f"host{i}" for i in range(40)), ("http", "dns", "smtp", "ssh")
@@ -228,7 +229,7 @@ def take_many_events() -> Any:
         yield live
 
 
-def take_many_rows() -> Any:
+def take_many_rows() -> Iterator[object]:
     """Yield a buffer after every ten thousand rows."""
     x, y = np.random.default_rng(0).random(20), np.array([1, 0, 0, 1])
     buffer = FeedbackBuffer(Nothing(), max_rows=20_000)

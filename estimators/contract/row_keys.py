@@ -27,7 +27,7 @@ def read_times(keys: KeysLike, field: str | None, n_rows: int) -> Array:
     return as_moments(values, n_rows, f"times in {name!r}")
 
 
-def as_moments(times: Any, n_rows: int, name: str) -> Array:
+def as_moments(times: object, n_rows: int, name: str) -> Array:
     """Return times in microseconds since 1970, int64: datetimes, ISO 8601 texts, or seconds; UTC if without a zone."""
     array = _from_datetimes(_from_texts(np.atleast_1d(np.asarray(times))))
     if array.shape != (n_rows,):

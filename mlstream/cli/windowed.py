@@ -66,8 +66,8 @@ def windowed(
             f"--output must end in {', '.join(_TABLES)}: a table, of which `mlstream scenario` makes a stream. "
             f"Got {output.name!r} instead."
         )
-    is_arff = ".arff" in output.name.lower()
-    require_new([output, *([keys_path(output)] if is_arff else [])], force, log)
+    beside = [keys_path(output)] if ".arff" in output.name.lower() else []
+    require_new([output, *beside], force, log)
     typed = {"separator": separator, "missing_words": missing_words}
     with named_options(_OPTIONS):
         events = mlstream.read_events(
@@ -93,14 +93,14 @@ def windowed(
             time_column=time_column,
             empty=empty,
         )
-    names, beside = (table.feature_names, table.label_names), [keys_path(output)] if is_arff else []
+    names, keys_within = (table.feature_names, table.label_names), None if beside else table.keys
     with atomic_paths(output, *beside) as (temporary, *keys):
-        write_table(temporary, output.name, (table.X, table.Y), names, table.name, keys=None if is_arff else table.keys)
+        write_table(temporary, output.name, (table.X, table.Y), names, table.name, keys=keys_within)
         for path in keys:
             write_keys(path, cast(Any, table.keys))
     sizes = {"n_samples": table.n_samples, "n_features": len(names[0]), "n_labels": len(names[1])}
     own = ",".join(key_names(table.keys))
-    where = f"in {beside[0].name}" if is_arff else f"the last columns; --keys {own} reads them"
+    where = f"in {beside[0].name}" if beside else f"the last columns; --keys {own} reads them"
     console.print_outcome(
         f"Wrote {output}: {table.n_samples:,} rows in the order of time, {len(names[0])} features and "
         f"{len(names[1])} labels (the first {len(names[1])} columns), with keys ({where}): "

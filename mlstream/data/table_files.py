@@ -18,7 +18,7 @@ from mlstream.formats.key_files import infer_keys, read_beside
 from mlstream.formats.table_io import find_format, read_tables
 from mlstream.streams.card_model import ReadingCard, StreamCard
 from mlstream.streams.stream import Dataset
-from mlstream.streams.tables.columns import BY_DEFAULT, has_complete_row, part
+from mlstream.streams.tables.columns import BY_DEFAULT, Parted, has_complete_row, part
 from mlstream.streams.tables.label_columns import Signs
 from mlstream.streams.tables.labels import LabelColumns, PlainRule, choose_labels, choose_texts
 from mlstream.streams.tables.table import Table, peek, regroup
@@ -81,8 +81,8 @@ def to_dataset(tables: Iterable[Table], choices: Choices) -> Dataset:
     places, parents = _choose(head, choices)
     parted = part(tables, places, reading, rule if isinstance(rule, tuple) else ())
     terms = stated_terms(card) if card else None
-    if parted.keys and find_format(head.path, reading) in _TEXT_FORMATS:
-        parted = parted._replace(keys={name: infer_keys(texts) for name, texts in parted.keys.items()})
+    if find_format(head.path, reading) in _TEXT_FORMATS:
+        parted = _infer_keys(parted)
     # A card or an .xml file beside the table may be lost: names are enough to read the table alone.
     names = tuple(head.names[place] for place in places) if reading.classes else parted.label_names
     return Dataset(
@@ -94,6 +94,12 @@ def to_dataset(tables: Iterable[Table], choices: Choices) -> Dataset:
         label_rule=rule if isinstance(rule, int) else names,
         label_parents=parents,
     )
+
+
+def _infer_keys(parted: Parted) -> Parted:
+    """Read keys, which are texts in files of text, as the types that they seem to have."""
+    keys = parted.keys and {name: infer_keys(texts) for name, texts in parted.keys.items()}
+    return parted._replace(keys=keys)
 
 
 def _choose(table: Table, choices: Choices) -> LabelColumns:

@@ -14,7 +14,7 @@ from mlstream._support.content import FormatError, at, bare_path, first_repeated
 from mlstream._support.spreadsheets import unguard_text
 from mlstream.formats.lines import Lines
 from mlstream.streams.card_model import ReadingCard
-from mlstream.streams.tables.table import find_columns, kept_columns, to_number
+from mlstream.streams.tables.table import find_columns, kept_columns, to_number, without_keys
 from mlstream.streams.tables.text_columns import IGNORE, missing_words
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -156,8 +156,7 @@ def _settle(separator: str, names: tuple[str, ...], dialect: CsvDialect, path: P
     named = [names[place] for place in inner]
     kept = [inner[place] for place in kept_columns(named, dialect.ignore, path)] if named else []
     keys = [inner[place] for place in find_columns(named, dialect.keys, path, "keys= or --keys")]
-    # Those of times are read as numbers, too.
-    kept = [place for place in kept if place not in keys or names[place] == dialect.time]
+    kept = without_keys(names, kept, keys, dialect.time)
     _require_names({place + 1: names[place] for place in kept}, dialect, where)
     empty = tuple(range(width - n_empty, width))
     form = dialect.missing, dialect.quoted_missing, dialect.decimal

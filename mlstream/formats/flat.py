@@ -146,7 +146,7 @@ def _join(
     join: Callable[[Sequence[Any]], Any],
 ) -> FlatParts:
     by_row = [part.label_mask.ndim == 2 for part in parts]
-    sizes = [len(part) for part in parts]
+    sizes = list(map(len, parts))
     of_rows = [
         ids if each else np.broadcast_to(ids, size) for size, ids, each in zip(sizes, mask_ids, by_row, strict=True)
     ]

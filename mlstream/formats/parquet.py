@@ -23,7 +23,7 @@ from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.frame_tables import declare_numbers, read_array, read_cells
-from mlstream.streams.tables.table import Column, Table, find_columns, header_only, kept_columns
+from mlstream.streams.tables.table import Column, Table, find_columns, header_only, kept_columns, without_keys
 from mlstream.streams.tables.text_columns import (
     DATES,
     IGNORE,
@@ -81,9 +81,9 @@ def read_parquet(
     with parquet_errors(path):
         file = parquet.ParquetFile(pa.BufferReader(content))
         all_names = _require_names(file.schema_arrow, path)
-        keys = [all_names[place] for place in find_columns(all_names, reading.keys, path, "keys= or --keys")]
-        names = [all_names[place] for place in kept_columns(all_names, reading.ignore, path)]
-        names = [name for name in names if name not in keys or name == reading.time]
+        key_places = find_columns(all_names, reading.keys, path, "keys= or --keys")
+        kept = without_keys(all_names, kept_columns(all_names, reading.ignore, path), key_places, reading.time)
+        keys, names = ([all_names[place] for place in places] for places in (key_places, kept))
         texts = choose_texts(names)
         found = [_find_words(file, name, path, reading, are_texts=name in texts) for name in names]
         file_names = tuple(all_names) if reading.ignore else ()

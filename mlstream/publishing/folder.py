@@ -371,11 +371,16 @@ def _compare_contents(folder: Path) -> Iterator[str]:
         # Cards of older versions lack some measures.
         if getattr(card, field) is not None and getattr(card, field) != value:
             yield f"{field} on the card are not those of {NPZ}"
-    if plain is not None and hash_data(plain) != card.data_sha256:
-        yield f"the data in {ARFF} are not those on the card"
-    if plain is not None and not have_same_keys(plain, stream):
-        yield f"the keys beside {ARFF} are not those of {NPZ}"
+    if plain is not None:
+        yield from _compare_arff(plain, stream)
     yield from _compare_parquet(folder, stream)
+
+
+def _compare_arff(plain: Stream, stream: Stream) -> Iterator[str]:
+    if hash_data(plain) != stream.card.data_sha256:
+        yield f"the data in {ARFF} are not those on the card"
+    if not have_same_keys(plain, stream):
+        yield f"the keys beside {ARFF} are not those of {NPZ}"
 
 
 def _compare_parquet(folder: Path, stream: Stream) -> Iterator[str]:

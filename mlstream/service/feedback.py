@@ -10,16 +10,17 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from estimators._typing import Array, MatrixLike
 from estimators.contract.durations import parse_duration
 from estimators.contract.locks import lock_of
-from estimators.contract.row_keys import as_moments, read_times
+from estimators.contract.row_keys import KeysLike, as_moments, read_times
 from metrics.validation import require_choice, require_integer
 from mlstream.service.named_labels import place_labels
 from mlstream.service.waiting import Row, WaitingRows, as_matrix, as_row, join_rows, split_rows
 
 Expired = Literal["unknown", "absent"]
-Labels: TypeAlias = "Mapping[Any, float] | npt.ArrayLike"
-Predicted: TypeAlias = tuple[Any, npt.NDArray[Any]]
+Labels: TypeAlias = "Mapping[Hashable, float] | npt.ArrayLike"
+Predicted: TypeAlias = tuple[Array, Array]
 
 _METHODS = ("predict_then_fit", "predict_then_fit_one", "partial_fit", "partial_fit_one")
 
@@ -104,7 +105,7 @@ class FeedbackBuffer:
         self._rows = WaitingRows()
         # all labels of the learner unknown, as long as these are its `classes_`; None for one class a row
         self._unknown: npt.NDArray[np.float64] | None = None
-        self._classes: npt.NDArray[Any] | None = None
+        self._classes: Array | None = None
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -119,7 +120,9 @@ class FeedbackBuffer:
         with lock_of(self):
             return {**vars(self), "learner": deepcopy(self.learner), "_rows": self._rows.copy()}
 
-    def predict(self, ids: Iterable[Hashable], X: Any, *, times: Any = None, keys: Any = None) -> Predicted:
+    def predict(
+        self, ids: Iterable[Hashable], X: MatrixLike, *, times: object = None, keys: KeysLike = None
+    ) -> Predicted:
         """Predict rows of the stream, and keep them until their labels come.
 
         Parameters
@@ -157,7 +160,7 @@ class FeedbackBuffer:
             self._put(ids, split_rows(X), moments)
         return predicted  # type: ignore[no-any-return]
 
-    def predict_one(self, row_id: Hashable, x: Any, *, times: Any = None, keys: Any = None) -> Predicted:
+    def predict_one(self, row_id: Hashable, x: MatrixLike, *, times: object = None, keys: KeysLike = None) -> Predicted:
         """Predict one row as `predict` does, with as little as possible besides.
 
         Parameters
@@ -193,7 +196,7 @@ class FeedbackBuffer:
     def learn(
         self,
         ids: Iterable[Hashable],
-        Y: npt.ArrayLike | Sequence[Mapping[Any, float]],
+        Y: npt.ArrayLike | Sequence[Mapping[Hashable, float]],
         classes: Sequence[Hashable] | None = None,
     ) -> None:
         """Learn rows that wait, in the order of `ids`, and let them go.
@@ -251,7 +254,7 @@ class FeedbackBuffer:
             self._rows.remove((row_id,))
             self.n_learnt_ += 1
 
-    def advance(self, time: Any) -> None:
+    def advance(self, time: object) -> None:
         """Say what time it is, so that rows that have waited longer than `expiry` leave.
 
         Parameters
@@ -289,7 +292,7 @@ class FeedbackBuffer:
             f"ids must be of rows that wait. Got {row_id!r}, which {' or'.join(reasons.rsplit(',', 1))} ({counts})."
         )
 
-    def _read_moments(self, n_rows: int, times: Any, keys: Any) -> Sequence[int]:
+    def _read_moments(self, n_rows: int, times: object, keys: KeysLike) -> Sequence[int]:
         """Return the moment at which each row comes, which none before it exceeds: its time, or its number."""
         if not self._by_time:
             return range(self.n_predicted_, self.n_predicted_ + n_rows)
@@ -334,7 +337,7 @@ class FeedbackBuffer:
             self._classes = classes
         return self._unknown
 
-    def _given(self, keys: Any) -> dict[str, Any]:
+    def _given(self, keys: KeysLike) -> dict[str, Any]:
         return {"keys": keys} if getattr(self.learner, "uses_keys", False) else {}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,14 @@ from estimators.contract.new_labels import grows
 
 
 def place_labels(
-    learner: Any, rows: Sequence[Mapping[Any, float]], classes: object
-) -> tuple[npt.NDArray[np.float64], list[Any] | None]:
+    learner: Any, rows: Sequence[Mapping[Hashable, float]], classes: object
+) -> tuple[npt.NDArray[np.float64], list[Hashable] | None]:
     """Return a table of labels by name, and the names of its columns where some are new."""
     if classes is not None:
         raise ValueError(f"classes must be None where labels are named. Got {classes!r} instead.")
     names = getattr(learner, "label_names_", None)
     known = list(range(learner.n_labels_)) if names is None else names
-    new = list(dict.fromkeys(name for labels in rows for name in labels if name not in known))
+    new = _new_names(rows, known)
     if new:
         _require_growth(learner, names, known, new)
     columns = {name: column for column, name in enumerate([*known, *new])}
@@ -31,12 +31,16 @@ def place_labels(
     return Y, [*known, *new] if names is not None and new else None
 
 
+def _new_names(rows: Sequence[Mapping[Hashable, float]], known: Sequence[Hashable]) -> list[Hashable]:
+    return list(dict.fromkeys(name for labels in rows for name in labels if name not in known))
+
+
 def _require_label(value: float, name: object) -> None:
     if value not in (0, 1) and value == value:  # noqa: PLR0124 - NaN
         raise ValueError(f"labels must be 0, 1, or NaN (unknown). Got {value!r} for {name!r} instead.")
 
 
-def _require_growth(learner: object, names: object, known: Sequence[Any], new: list[Any]) -> None:
+def _require_growth(learner: object, names: object, known: Sequence[Hashable], new: list[Hashable]) -> None:
     """Refuse new labels that the learner cannot take in."""
     if not grows(learner):
         way_out = "; on_new_labels='grow' of the learner takes in others"

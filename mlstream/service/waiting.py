@@ -8,10 +8,10 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from estimators.contract.validation import as_mixed, is_frame, is_sparse
+from estimators._typing import Array
+from estimators.contract.validation import Features, as_mixed, is_frame, is_sparse
 
 # what a row takes beside its features and its id, by tracemalloc
 BYTES_OF_A_ROW = 400
@@ -20,15 +20,15 @@ BYTES_OF_A_ROW = 400
 class SparseRow(NamedTuple):
     """The cells of a row of a CSR matrix."""
 
-    data: npt.NDArray[Any]
-    indices: npt.NDArray[Any]
+    data: Array
+    indices: Array
     n_features: int
 
 
-Row: TypeAlias = npt.NDArray[Any] | SparseRow
+Row: TypeAlias = Array | SparseRow
 
 
-def as_matrix(X: Any) -> Any:
+def as_matrix(X: Any) -> Features:
     """Return rows as an array, or in CSR."""
     if is_frame(X):
         raise ValueError(
@@ -45,7 +45,7 @@ def as_row(x: Any) -> Any:
     return np.asarray(as_mixed(x))[np.newaxis]
 
 
-def split_rows(X: Any) -> list[Row]:
+def split_rows(X: Features) -> list[Row]:
     """Return a copy of each row of an array or a CSR array."""
     if isinstance(X, np.ndarray):
         return [row.copy() for row in X]
@@ -55,7 +55,7 @@ def split_rows(X: Any) -> list[Row]:
     ]
 
 
-def join_rows(rows: Sequence[Any]) -> Any:
+def join_rows(rows: Sequence[Any]) -> Features:
     """Return rows as an array; in CSR if one of them is sparse."""
     if not any(isinstance(row, SparseRow) for row in rows):
         return np.stack(rows)

@@ -35,12 +35,7 @@ def settle_keys(keys: KeysLike, n_rows: int, taken: Collection[str], table: str)
     missing or come twice.
     """
     columns = dict(_iter_columns(keys, table))
-    wrong = next((repr(name) for name in columns if not name or _BROKEN.search(name)), "no column")
-    if not columns or wrong != "no column":
-        raise ValueError(f"{table}: keys must have a column at least, each with a name of one line. Got {wrong}.")
-    if both := next((name for name in columns if name in taken), None):
-        way_out = "keys are neither features nor labels; rename one of the columns, or leave it out there"
-        raise ValueError(f"{table}: a column of keys must have a name of its own. Got {both!r} twice; {way_out}.")
+    _require_names(columns, taken, table)
     settled = {name: _settle_column(values, f"{table}: keys {name!r}") for name, values in columns.items()}
     for name, values in settled.items():
         if len(values) != n_rows:
@@ -48,6 +43,16 @@ def settle_keys(keys: KeysLike, n_rows: int, taken: Collection[str], table: str)
     found = make_keys(settled)
     require_own_keys(found, table)
     return found
+
+
+def _require_names(names: Collection[str], taken: Collection[str], table: str) -> None:
+    """Refuse columns without a name, or with the name of a feature or a label."""
+    wrong = next((repr(name) for name in names if not name or _BROKEN.search(name)), "no column")
+    if not names or wrong != "no column":
+        raise ValueError(f"{table}: keys must have a column at least, each with a name of one line. Got {wrong}.")
+    if both := next((name for name in names if name in taken), None):
+        way_out = "keys are neither features nor labels; rename one of the columns, or leave it out there"
+        raise ValueError(f"{table}: a column of keys must have a name of its own. Got {both!r} twice; {way_out}.")
 
 
 def make_keys(columns: Mapping[str, np.ndarray]) -> Keys:
@@ -187,15 +192,20 @@ def _settle_column(values: np.ndarray, what: str) -> np.ndarray:
 def _settle_objects(values: np.ndarray, what: str) -> np.ndarray:
     """Find the type that all values of a column have; a missing one is an empty text, NaN or NaT."""
     missing = [_is_none(value) for value in values]
-    kinds = {_kind_of(value) for value, absent in zip(values, missing, strict=True) if not absent} or {str}
-    if kinds == {int, float} or (kinds == {int} and any(missing)):
-        kinds = {float}
-    kind = kinds.pop() if len(kinds) == 1 else None
-    if kind not in _READERS:
-        got = ", ".join(sorted({type(value).__name__ for value in values if not _is_none(value)}))
-        raise ValueError(f"{what} must hold texts, numbers or times, all of one type. Got {got}.")
+    kind = _common_kind(values[np.logical_not(missing)].tolist(), has_missing=any(missing), what=what)
     blank, read, dtype = _READERS[kind]
     return np.array([blank if absent else read(value) for value, absent in zip(values, missing, strict=True)], dtype)
+
+
+def _common_kind(values: Sequence[object], *, has_missing: bool, what: str) -> type | None:
+    kinds = set(map(_kind_of, values)) or {str}
+    if kinds == {int, float} or (kinds == {int} and has_missing):
+        return float
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if kind not in _READERS:
+        got = ", ".join(sorted({type(value).__name__ for value in values}))
+        raise ValueError(f"{what} must hold texts, numbers or times, all of one type. Got {got}.")
+    return kind
 
 
 def _is_none(value: object) -> bool:

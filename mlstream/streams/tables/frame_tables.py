@@ -32,7 +32,16 @@ from mlstream.streams.frames import Column as FrameColumn
 from mlstream.streams.keys import to_objects
 from mlstream.streams.tables.columns import BY_DEFAULT, Parted, make_reading, part
 from mlstream.streams.tables.labels import LabelRule, choose_labels, normalise_rule
-from mlstream.streams.tables.table import Column, Table, find_columns, header_only, kept_columns, mark_missing, nominal
+from mlstream.streams.tables.table import (
+    Column,
+    Table,
+    find_columns,
+    header_only,
+    kept_columns,
+    mark_missing,
+    nominal,
+    without_keys,
+)
 from mlstream.streams.tables.text_columns import (
     DATES,
     EXACT,
@@ -54,10 +63,10 @@ def read_frame(frame: Frame, labels: LabelRule, name: str, options: ReadingOptio
     reading = _require_in_memory(options)
     _require_frame(frame, labels, reading)
     rule = normalise_rule(labels)
-    keys = _read_keys(frame, name, reading)
     all_names = column_names(frame)
-    kept = kept_columns(all_names, reading.ignore, Path(name))
-    kept = [place for place in kept if all_names[place] not in keys or all_names[place] == reading.time]
+    keyed = find_columns(all_names, reading.keys, Path(name), "keys=")
+    keys = _read_keys(frame, keyed)
+    kept = without_keys(all_names, kept_columns(all_names, reading.ignore, Path(name)), keyed, reading.time)
     frame, names = take_columns(frame, kept), tuple(all_names[place] for place in kept)
     head = header_only(Path(name), list(map(Column, names)))
     places, parents = choose_labels(head, rule, tags=reading.tags)
@@ -79,9 +88,8 @@ def _other_columns(names: Sequence[str], places: Sequence[int], keys: Collection
     return [place for place, name in enumerate(names) if place not in set(places) and name not in keys]
 
 
-def _read_keys(frame: Frame, title: str, reading: ReadingCard) -> dict[str, np.ndarray]:
+def _read_keys(frame: Frame, places: Sequence[int]) -> dict[str, np.ndarray]:
     """Read the columns of keys; lists keep whole numbers beside missing ones, which arrays of floats round."""
-    places = find_columns(column_names(frame), reading.keys, Path(title), "keys=")
     columns = iter_columns(take_columns(frame, places)) if places else ()
     return {str(column.name): to_objects(column.to_list()) for column in columns}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -126,6 +126,11 @@ def kept_columns(names: Sequence[str], ignore: Sequence[str], path: Path) -> lis
     if not kept:
         raise FormatError(f"{path}: ignore= or --ignore must leave a column. Got all of them.")
     return kept
+
+
+def without_keys(names: Sequence[str], places: Sequence[int], keys: Collection[int], time: str | None) -> list[int]:
+    """Leave columns of keys out of those that are read, except the one of times, which is read as numbers, too."""
+    return [place for place in places if place not in keys or names[place] == time]
 
 
 def find_columns(names: Sequence[str], wanted: Sequence[str], path: Path, what: str) -> list[int]:

@@ -8,7 +8,7 @@ _MICROSECONDS = {"ms": 1000, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6, "
 _DURATION = re.compile(rf"([0-9]{{1,9}}) ?({'|'.join(_MICROSECONDS)})")
 
 
-def parse_duration(text: str, name: str, *, minimum: int = 1) -> int:
+def parse_duration(text: object, name: str, *, minimum: int = 1) -> int:
     """Read a length of time in microseconds: a whole number, at least `minimum`, and a unit: ms, s, min, h or d.
 
     `name` is the parameter that the ValueError names.

@@ -36,7 +36,7 @@ def plain_row(estimator: Any, x: Any, y: MatrixLike, classes: Classes) -> tuple[
     return None
 
 
-def _in_own_columns(estimator: object, y: Array, target: LabelTarget, classes: Any) -> Array | None:
+def _in_own_columns(estimator: object, y: Array, target: LabelTarget, classes: object) -> Array | None:
     """Return the labels of a row in the columns of the learner; None if there are new ones, or something is wrong."""
     if classes is None or (type(classes) is list and classes == target.names):
         return y

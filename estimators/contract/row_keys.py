@@ -1,6 +1,6 @@
 """When rows were, and whose they are, from the keys that come with them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -48,13 +48,13 @@ def as_moments(times: object, n_rows: int, name: str) -> Array:
     return moments.astype(np.int64)
 
 
-def read_owners(keys: KeysLike, field: str | None, n_rows: int) -> list[Any]:
+def read_owners(keys: KeysLike, field: str | None, n_rows: int) -> list[Hashable]:
     """Return whose each row is; without a field, by the only one that holds no times."""
     owner = _single(keys, field)
     if type(owner) in _NAMES:
         return [owner]
     values, name = _read(keys, field, n_rows, "key", lambda column: _from_datetimes(column).dtype.kind != "M")
-    owners: list[Any] = values.tolist()
+    owners: list[Hashable] = values.tolist()
     # NaN differs from itself: it would be another key in each row
     missing = [row for row, owner in enumerate(owners) if owner is None or owner != owner]  # noqa: PLR0124
     if missing:

@@ -20,14 +20,14 @@ class Weights(NamedTuple):
     """
 
     of_labels: Array
-    given: Mapping[Any, float]
+    given: Mapping[Hashable, float]
     default: float  # of labels that are not among `given`
     top: float  # the greatest
     factors: Array  # of probabilities, to their worth
     are_equal: bool
 
     @classmethod
-    def of(cls, of_labels: Array, given: Mapping[Any, float], default: float) -> Self:
+    def of(cls, of_labels: Array, given: Mapping[Hashable, float], default: float) -> Self:
         """Return the weights of the labels known so far."""
         top = max([*of_labels.tolist(), *given.values(), default])
         return cls(of_labels, given, default, top, (of_labels + 1) / (top + 1), len(set(of_labels.tolist())) == 1)

@@ -1,7 +1,7 @@
 """At most so many alarms a day, around any classifier."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ from estimators.replay._meta_base import OuterClassifier, begin_inner
 from metrics.validation import require_integer, shown
 
 # When rows were, in microseconds, and whose they are, as far as limits ask for it.
-RowKeys = tuple[Array | None, list[Any] | None]
+RowKeys = tuple[Array | None, list[Hashable] | None]
 
 
 class AlarmBudget(EnvironmentClassifier, OuterClassifier):
@@ -124,7 +124,7 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
         budget: float = math.inf,
         *,
         period: int | str = 1000,
-        weights: float | Mapping[Any, float] | npt.ArrayLike = 1.0,
+        weights: float | Mapping[Hashable, float] | npt.ArrayLike = 1.0,
         key_budget: int | None = None,
         key: str | None = None,
         time: str | None = None,

@@ -59,7 +59,7 @@ def windowed(
     """Turn a log of single events into a multi-label table: a row for each window of time of each host."""
     from mlstream.formats.key_files import keys_path, write_keys
     from mlstream.formats.table_io import write_table
-    from mlstream.streams.keys import key_names
+    from mlstream.streams.keys import Keys, key_names
 
     if not output.name.lower().endswith(_TABLES):
         raise ValueError(
@@ -97,7 +97,7 @@ def windowed(
     with atomic_paths(output, *beside) as (temporary, *keys):
         write_table(temporary, output.name, (table.X, table.Y), names, table.name, keys=keys_within)
         for path in keys:
-            write_keys(path, cast(Any, table.keys))
+            write_keys(path, cast(Keys, table.keys))
     sizes = {"n_samples": table.n_samples, "n_features": len(names[0]), "n_labels": len(names[1])}
     own = ",".join(key_names(table.keys))
     where = f"in {beside[0].name}" if beside else f"the last columns; --keys {own} reads them"

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from estimators._typing import Array, MatrixLike
+from estimators._typing import Array, Attributes, MatrixLike
 from estimators.contract.durations import parse_duration
 from estimators.contract.locks import lock_of
 from estimators.contract.row_keys import KeysLike, as_moments, read_times
@@ -116,7 +116,7 @@ class FeedbackBuffer:
     def __repr__(self) -> str:
         return f"FeedbackBuffer({self.learner!r}: {len(self):,} rows wait)"
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Attributes:
         with lock_of(self):
             return {**vars(self), "learner": deepcopy(self.learner), "_rows": self._rows.copy()}
 
@@ -337,7 +337,7 @@ class FeedbackBuffer:
             self._classes = classes
         return self._unknown
 
-    def _given(self, keys: KeysLike) -> dict[str, Any]:
+    def _given(self, keys: KeysLike) -> dict[str, KeysLike]:
         return {"keys": keys} if getattr(self.learner, "uses_keys", False) else {}
 
 

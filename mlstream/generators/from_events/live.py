@@ -8,10 +8,10 @@ from datetime import timedelta
 from operator import getitem
 from threading import RLock
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
+from estimators._typing import Attributes
 from estimators.contract.durations import parse_duration
 from metrics.validation import require_choice
 from mlstream.data.events import Events
@@ -183,7 +183,7 @@ class LiveWindows:
                 held.update((window, group) for group in self._codebook.split(block.codes)[1].tolist())
             return len(held)
 
-    def update(self, event: Mapping[str, Any] | Events) -> Dataset:
+    def update(self, event: Mapping[str, object] | Events) -> Dataset:
         """Take one event, or a chunk of them, and return the rows that are complete.
 
         Parameters
@@ -375,7 +375,7 @@ class LiveWindows:
         hosts = np.array([group or NO_HOST for group in groups], dtype=str)
         return window_keys(starts_us, self._by, hosts, {*self._feature_names, *self._codebook.labels.names})
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Attributes:
         with self._lock:
             if self._watermark < self._due:
                 # Nothing is complete: sums take less room than events.
@@ -383,6 +383,6 @@ class LiveWindows:
             # Other threads may go on while these are written.
             return deepcopy({name: value for name, value in self.__dict__.items() if name != "_lock"})
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Attributes) -> None:
         self.__dict__.update(state)
         self._lock = RLock()

@@ -96,7 +96,7 @@ class EventReader:
         # Of one name, it would return no tuple.
         self._cells_of: Callable[[Any], tuple[Any, ...]] = itemgetter(*(time, *self._texts, *self._numbers, time))
 
-    def read(self, event: Mapping[str, Any]) -> Cells:
+    def read(self, event: Mapping[str, object]) -> Cells:
         """Return the time of an event in microseconds, its texts, and its numbers."""
         try:
             cells = self._cells_of(event)

@@ -149,7 +149,7 @@ def _read_delays(stream: Stream, delay: int | str | Mapping[str, int | str], jit
     return _Delays(delays, _read_delay(jitter, "jitter", by_time=by_time and jitter != 0), by_time)
 
 
-def _read_delay(value: Any, name: str, *, by_time: bool) -> int:
+def _read_delay(value: int | str, name: str, *, by_time: bool) -> int:
     rows_or_us = parse_duration(value, name) if by_time else value
     return require_count(rows_or_us, name, minimum=0, maximum=_MAX_DELAY)
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, RowValues
 from estimators.contract.base import Mask, StreamClassifier
@@ -29,7 +30,7 @@ RowKeys = tuple[Array | None, list[Hashable] | None]
 
 
 class AlarmBudget(EnvironmentClassifier, OuterClassifier):
-    """Raise at most `budget` alarms a period, those that gain most; an alarm is a label of a row that is predicted.
+    """Raise `budget` alarms a period at most, in the mean, those that gain most; an alarm is a label of a row.
 
     An alarm for a label of probability p gains ``w * p - (1 - p)``, where w is the weight of the label: what a hit is
     worth against a false alarm. Probabilities are those of the classifier inside, unchanged. `raise_alarms`,
@@ -78,16 +79,19 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
     Notes
     -----
     Alarms are saved at the rate of the budget, up to one period's worth, or one alarm if the budget is less; none is
-    saved at the start. Besides, any 10 successive periods have at most ``1.05 * 10 * budget`` alarms: those that come
+    saved at the start. So one period may have twice its budget, after one without alarms. Besides, any 10 successive periods have at most ``1.05 * 10 * budget`` alarms: those that come
     last are refused. A log of as many alarms ensures it; for budgets beyond 1000, half a period's worth is saved at
     most, which needs no log. No world, stationary or not, can break these limits.
 
     The threshold is a quantile of the gains of all labels: the one that cells of a row exceed at the rate of the
     budget, times ``0.5 + saved_ / most that can be saved``. Gains fade with rate 1 / `memory` and are counted in 4096
-    bins of log-odds between -20 and 20. While saved alarms expire, as after a fall of scores, they fade thirty times as
-    fast. There is no threshold until an alarm's share of the budget has passed, about
-    ``period / budget`` rows. Cells in the bin of the threshold, such as those that tie with it in a tree, are alarms
-    only where a saved alarm would soon expire. In a row the greatest gain comes first, then the lower column.
+    bins of log-odds between -20 and 20. There is no threshold until an alarm's share of the budget has passed, about
+    ``period / budget`` rows. Of the bin below the threshold, in which cells tie, as with a tree, as many are alarms as
+    the rate leaves, spread evenly, and those for which a saved alarm would expire. Cells without any worth, of
+    probability 0, are no alarms. In a row the greatest gain comes first, then the lower column.
+
+    While saved alarms expire, as after a fall of scores, gains fade thirty times as fast, and for each that has expired
+    the rate that is wanted doubles; an alarm takes back a fifth of that.
 
     `predict` applies the threshold of the last row that was spent on, and no limit. Its rows, and those that
     `partial_fit` learns, count nowhere. Parameters are read when learning begins, and again by `fit`. New labels of a
@@ -253,6 +257,7 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
     @property
     def threshold_(self) -> float:
         """Least gain of an alarm that `predict` predicts."""
+        check_is_fitted(self)
         if self._is_learner:
             return math.nan
         if self._meter.limits.budget == math.inf:
@@ -262,6 +267,7 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
     @property
     def saved_(self) -> float:
         """Number of alarms that may be raised at once."""
+        check_is_fitted(self)
         return self._meter.saved
 
     @property

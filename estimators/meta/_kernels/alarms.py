@@ -13,6 +13,10 @@ N_BINS, REACH = 4096, 20.0
 _HEAVY = 1e100
 # while alarms expire, counts fade so many times as fast
 HASTE = 30.0
+# an alarm makes up for a fifth of the saved alarms that have expired
+RELIEF = 0.8
+# less than an alarm, for shares that are summed up
+NEARLY_ONE = 1.0 - 1e-6
 
 # Times are in rows or in microseconds.
 METER = np.dtype(
@@ -24,6 +28,9 @@ METER = np.dtype(
         ("key_span", "f8"),  # the same for the logs of keys
         ("now", "f8"),
         ("saved", "f8"),  # alarms that may be raised at once
+        ("lost", "f8"),  # saved alarms that have expired, less what later alarms made up for
+        ("share", "f8"),  # share of the cells in the bin below the threshold that are alarms
+        ("credit", "f8"),  # sum of these shares since the last such alarm
         ("scale", "f8"),  # weight of what is counted now
         ("elapsed", "f8"),  # weight of the time that has passed
         ("n_rows", "f8"),  # weight of the rows that are counted
@@ -55,10 +62,11 @@ def pass_time(meter: Array, counts: Array, now: float) -> None:
     head = meter[0]
     length = min(now - head.now, head.depth / head.rate)
     head.now = now
-    is_full = head.saved + head.rate * length > head.depth
-    head.saved = head.depth if is_full else head.saved + head.rate * length
+    head.saved += head.rate * length
+    head.lost += max(head.saved - head.depth, 0.0)
+    head.saved = min(head.saved, head.depth)
     fade(meter, counts, length / head.memory)
-    if is_full and head.n_rows > 0.0:
+    if head.saved == head.depth and head.n_rows > 0.0:
         # alarms expire, as after a fall of scores: by row, since nothing can be learnt from a time without rows
         fade(meter, counts, HASTE * head.elapsed / (head.n_rows * head.memory))
     head.elapsed += head.scale * length
@@ -80,15 +88,21 @@ def fade(meter: Array, counts: Array, length: float) -> None:
 
 @njit(**HOT)
 def follow(meter: Array, counts: Array) -> None:
-    """Move the threshold to where cells above it come at the rate of the budget: half as often if nothing is saved."""
+    """Move the threshold to where cells above it come at the rate of the budget.
+
+    Half as often if nothing is saved, and twice as often for each saved alarm that has expired. The lowest bin, of
+    cells that are worth nothing, has no alarms.
+    """
     head = meter[0]
-    wanted = head.rate * head.elapsed * (0.5 + head.saved / head.depth)
+    wanted = head.rate * head.elapsed * (0.5 + head.saved / head.depth) * 2.0 ** min(head.lost, 60.0)
     while head.least < N_BINS and head.above > wanted:
         head.above -= counts[head.least]
         head.least += 1
-    while head.least > 0 and head.above + counts[head.least - 1] <= wanted:
+    while head.least > 1 and head.above + counts[head.least - 1] <= wanted:
         head.least -= 1
         head.above += counts[head.least]
+    tied = counts[head.least - 1] if head.least > 1 else 0.0
+    head.share = (wanted - head.above) / tied if tied > 0.0 else 0.0
 
 
 @njit(**HOT)
@@ -120,13 +134,22 @@ def enter_of_key(log: Array, now: float) -> None:
 def next_alarm(worth: Array, places: Array, meter: Array, alarms: Array) -> int:
     """Return the next label of a row to raise an alarm for, or -1.
 
-    Cells of the bin that holds the threshold, of which many may tie, are alarms only where a saved alarm would soon
-    expire.
+    Of the bin below the threshold, in which many cells may tie, so many are alarms as the budget leaves, spread evenly,
+    and those for which a saved alarm would soon expire.
     """
     head = meter[0]
     if head.saved < 1.0:
         return -1
-    return best_cell(worth, places, head.least - (head.saved > head.depth - 1.0), alarms)
+    label = best_cell(worth, places, head.least, alarms)
+    if label >= 0 or head.least == 1:
+        return label
+    label = best_cell(worth, places, head.least - 1, alarms)
+    if label >= 0:
+        head.credit += head.share
+        if head.credit < NEARLY_ONE and head.saved <= head.depth - 1.0:
+            return -1
+        head.credit = max(head.credit - 1.0, 0.0)
+    return label
 
 
 @njit(**HOT)
@@ -139,6 +162,7 @@ def spend_row(worth: Array, places: Array, meter: Array, log: Array, of_key: Arr
             return
         alarms[label] = 1
         head.saved -= 1.0
+        head.lost *= RELIEF
         enter_of_key(of_key, head.now)
         if len(log) > 0:
             log[head.oldest] = head.now

@@ -164,10 +164,13 @@ class AlarmBudgetDisplay:
 
         Notes
         -----
-        A line is what the learner's ranking finds in hindsight. A marker below the line of its learner loses by its
-        decisions; one far on the right costs many alarms.
+        A line is what the learner's ranking finds in hindsight, with as many alarms in each period. A marker below the
+        line of its learner loses by its decisions, one above it has more alarms in periods that have more to find, and
+        one far on the right costs many.
         """
         decided = y_pred or {}
+        if not isinstance(y_score, Mapping):
+            raise TypeError(f"y_score must be a mapping of names to scores. Got {type(y_score).__name__} instead.")
         if unknown := [name for name in decided if name not in y_score]:
             raise ValueError(f"y_pred must be of learners in y_score. Got {unknown[0]!r}, and {', '.join(y_score)}.")
         n_periods = _count_periods(period, len(np.asarray(y_true)))

@@ -167,6 +167,31 @@ def test_the_threshold_follows_scores_that_fall_or_rise(shift):
     assert (alarms & Y)[late].sum() / Y[late].sum() > best_in_hindsight(P[late], Y[late], 340) - 0.05
 
 
+@pytest.mark.parametrize("factor", [0.9, 0.5])
+@pytest.mark.parametrize("n_together", [1, 25])
+def test_scores_that_fall_every_day_have_alarms_every_day(factor, n_together):
+    rows = np.arange(20 * 1200)
+    days, times = rows // 1200, MIDNIGHT + rows // n_together * n_together * HOUR * 24 // 1200
+    P = np.random.default_rng(0).random((len(rows), 1)) * factor ** days[:, np.newaxis]
+    alarms = spent(P, budget=20, period="1d", keys={"at": times})[:, 0]
+    assert np.bincount(days, alarms)[2:].min() > 5
+
+
+@pytest.mark.parametrize("low", [0.0, 0.1])
+def test_of_hits_that_tie_as_many_are_found_as_the_budget_permits(low):
+    rng = np.random.default_rng(0)
+    is_hit = np.zeros((20, 1200), dtype=bool)
+    is_hit[:, 400:800] = rng.random((20, 400)) < 0.12
+    P = np.where(is_hit, 0.9, rng.uniform(0, low, is_hit.shape)).reshape(-1, 1)
+    alarms = spent(P, budget=30, period=1200)
+    assert alarms.sum() > 0.93 * 20 * 30
+    assert (P[alarms == 1] == 0.9).mean() > 0.97
+
+
+def test_cells_without_any_worth_are_no_alarms():
+    assert not spent(np.zeros((500, 2)), budget=20, period=100).any()
+
+
 def test_most_of_the_budget_is_used_by_day_and_night():
     rng = np.random.default_rng(0)
     hours = np.arange(40 * 24)

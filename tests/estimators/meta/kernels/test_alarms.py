@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from estimators.meta._alarm_meter import AlarmMeter, Limits
 from estimators.meta._alarm_weights import Weights
-from estimators.meta._kernels.alarms import HASTE, N_BINS, REACH
+from estimators.meta._kernels.alarms import HASTE, N_BINS, NEARLY_ONE, REACH, RELIEF
 
 
 def bin_of(worth):
@@ -25,14 +25,14 @@ class SlowMeter:
         self.most = max(limits.budget, 1.0)
         self.memory = limits.memory * limits.period
         self.saved, self.now, self.elapsed, self.rows = 0.0, None if limits.is_timed else 0.0, 0.0, []
-        self.alarms = []
+        self.alarms, self.lost, self.credit = [], 0.0, 0.0
 
     def pass_time(self, now):
         length = min(now - (now if self.now is None else self.now), self.most / self.rate)
-        expires = self.saved + self.rate * length > self.most
-        self.saved, self.now = min(self.saved + self.rate * length, self.most), now
+        saved, self.now = self.saved + self.rate * length, now
+        self.saved, self.lost = min(saved, self.most), self.lost + max(saved - self.most, 0.0)
         self.fade(length / self.memory)
-        if expires and self.rows:
+        if self.saved == self.most and self.rows:
             self.fade(min(HASTE * self.elapsed / (sum(w for w, _ in self.rows) * self.memory), 3.0))
         self.elapsed += length
 
@@ -42,11 +42,13 @@ class SlowMeter:
         self.rows = [(weight * kept, places) for weight, places in self.rows]
 
     def threshold(self):
-        """Return the lowest bin from which on cells weigh no more than is wanted."""
-        wanted = self.rate * self.elapsed * (0.5 + self.saved / self.most)
+        """Return the lowest bin, but 0, from which on cells weigh no more than wanted; and the share below it."""
+        wanted = self.rate * self.elapsed * (0.5 + self.saved / self.most) * 2 ** min(self.lost, 60)
         cells = [(place, weight) for weight, places in self.rows for place in places]
-        weights = {place: math.fsum(w for other, w in cells if other >= place) for place, _ in cells}
-        return 1 + max((place for place, above in weights.items() if above > wanted + 1e-9), default=-1)
+        above = {place: math.fsum(w for other, w in cells if other >= place) for place, _ in cells}
+        tied = max((place for place in above if place > 0 and above[place] > wanted + 1e-9), default=0)
+        of_bin = math.fsum(w for place, w in cells if place == tied)
+        return tied + 1, (wanted - above[tied] + of_bin) / of_bin if tied else 0.0
 
     def permits(self, key):
         tick = self.limits.is_timed
@@ -57,15 +59,21 @@ class SlowMeter:
 
     def spend(self, worth, now, key):
         self.pass_time(now)
-        least, places = self.threshold(), [bin_of(one) for one in worth]
+        (least, share), places = self.threshold(), [bin_of(one) for one in worth]
         raised = set()
         while self.saved >= 1:
-            lowest = least - (self.saved > self.most - 1)
-            left = [k for k, place in enumerate(places) if place >= lowest and k not in raised]
+            left = [k for k, place in enumerate(places) if place >= least and k not in raised]
+            if not left and least > 1:
+                left = [k for k, place in enumerate(places) if place == least - 1 and k not in raised]
+                self.credit += share if left else 0
+                if self.credit < NEARLY_ONE and self.saved <= self.most - 1:
+                    break
+                self.credit = max(self.credit - 1, 0) if left else self.credit
             if not left or not self.permits(key):
                 break
             raised.add(max(left, key=lambda k: (worth[k], -k)))
             self.saved -= 1
+            self.lost *= RELIEF
             self.alarms.append((now, key))
         self.rows.append((1.0, places))
         return [int(k in raised) for k in range(len(worth))]

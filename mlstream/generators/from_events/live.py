@@ -29,7 +29,7 @@ from mlstream.generators.from_events.features import (
 from mlstream.generators.from_events.live_events import Codebook, EventReader, read_block, read_time
 from mlstream.generators.from_events.open_windows import OpenWindows, Rows
 from mlstream.generators.from_events.waiting import MAX_PENDING, Block, Pending, Waiting
-from mlstream.generators.from_events.windows import NO_HOST, Empty, WindowRule, window_keys
+from mlstream.generators.from_events.windows import Empty, WindowRule, window_keys
 from mlstream.streams.keys import Keys
 from mlstream.streams.stream import Dataset, Index
 
@@ -164,7 +164,7 @@ class LiveWindows:
         self._reader = EventReader(time, by, labels, fields)
         has_labels = labels is not None
         self._codebook = Codebook(fields, listed(benign, "benign"), has_groups=by is not None, has_labels=has_labels)
-        self._numberings = self._codebook.numberings
+        self._numberings, self._host = self._codebook.numberings, len(categories)
         self._windows = OpenWindows(fields, self._rule, self._codebook)
         self._waiting = Waiting(self._width, len(self._numberings), len(fields.numbers))
         # No event before the watermark may come any more; when it reaches the due time, a window is over.
@@ -201,14 +201,17 @@ class LiveWindows:
         Raises
         ------
         ValueError
-            If the time cannot be read or lies more than `max_gap` after the newest one, or a column is missing or of
-            the wrong kind; nothing is changed then.
+            If the time cannot be read or lies more than `max_gap` after the newest one, a column is missing or of the
+            wrong kind, or the name of a host cannot be a key; nothing is changed then.
         """
         with self._lock:
             self._require_going()
             if isinstance(event, Events):
                 return self._update_chunk(event)
             time, texts, numbers = self._reader.read(event)
+            # A host that is known needs no check.
+            if self._by is not None and texts[self._host] not in self._codebook.groups:
+                self._codebook.require_hosts([texts[self._host]])
             if not self._move(time):
                 return self._nothing
             window = time // self._width
@@ -315,6 +318,8 @@ class LiveWindows:
 
     def _update_chunk(self, events: Events) -> Dataset:
         columns, times = self._reader.columns(events), events.times.view(np.int64)
+        if self._by is not None:
+            self._codebook.require_hosts(columns[0][self._host].values)
         newest = np.maximum.accumulate(np.concatenate([[self._newest], times]))
         for place in np.flatnonzero(np.diff(newest) > self._quiet).tolist():
             self._require_near(int(times[place]), int(newest[place]), place)
@@ -372,7 +377,7 @@ class LiveWindows:
         return Dataset(X, Y, self._feature_names, tuple(names), name=self._name, times=np.empty(0), keys=keys)
 
     def _make_keys(self, starts_us: Index, groups: Sequence[str]) -> Keys:
-        hosts = np.array([group or NO_HOST for group in groups], dtype=str)
+        hosts = np.array(groups, dtype=str)
         return window_keys(starts_us, self._by, hosts, {*self._feature_names, *self._codebook.labels.names})
 
     def __getstate__(self) -> Attributes:

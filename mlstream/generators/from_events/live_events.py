@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from numbers import Integral, Real
 from operator import itemgetter
@@ -14,6 +15,7 @@ import numpy as np
 from mlstream.data.events import Events, Numbers, TextColumn
 from mlstream.generators.from_events.features import Fields, stack
 from mlstream.generators.from_events.waiting import Block
+from mlstream.generators.from_events.windows import NO_HOST
 from mlstream.streams.stream import Index
 from mlstream.streams.tables.table import to_number
 
@@ -22,6 +24,8 @@ _EPOCH, _EPOCH_UTC = datetime(1970, 1, 1), datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_SECONDS = 1e11
 _TEXTS = frozenset({str, type(None)})
 _NUMBERS = frozenset({float, int, np.float64})
+# Of names that keys do not hold: zero bytes, halves of characters.
+_BROKEN = re.compile("[\0\ud800-\udfff]")
 
 Cells: TypeAlias = tuple[int, Sequence[str | None], Sequence[float]]
 
@@ -43,6 +47,16 @@ class Numbering(dict[str | None, int]):
         return number
 
 
+class Hosts(Numbering):
+    """The numbers of hosts; an empty name is called as in the batch form."""
+
+    def __missing__(self, name: str | None) -> int:
+        if name:
+            return super().__missing__(name)
+        number = self[name] = self[NO_HOST]
+        return number
+
+
 class _Places(dict[str | None, int]):
     """The features of the values that are counted; `rest` is that of all others."""
 
@@ -58,7 +72,7 @@ class Codebook:
     """Numbers for the texts of events: the features that count them, and their group and label, if there are any."""
 
     def __init__(self, fields: Fields, benign: Sequence[str], *, has_groups: bool, has_labels: bool) -> None:
-        self.groups, self.labels = Numbering(), Numbering(["", *benign])
+        self.groups, self.labels = Hosts(), Numbering(["", *benign])
         self.n_categories, self.has_groups, self.has_labels = len(fields.categories), has_groups, has_labels
         roles = [*([self.groups] if has_groups else []), *([self.labels] if has_labels else [])]
         self.numberings = [*(_Places(places, rest) for places, rest in fields.places), *roles]
@@ -67,6 +81,15 @@ class Codebook:
         """Return the codes of a chunk."""
         codes = [_encode(column, numbers) for column, numbers in zip(columns, self.numberings, strict=True)]
         return stack(codes, n_events, np.int64)
+
+    def require_hosts(self, names: Iterable[str | None]) -> None:
+        """Raise ValueError if a host that was not seen yet cannot be a key."""
+        for name in names:
+            if name and name not in self.groups and (not name.strip() or _BROKEN.search(name)):
+                raise ValueError(
+                    "The name of a host must be text that UTF-8 can hold, without zero bytes, or empty. "
+                    "Got another, or blanks only; repair it."
+                )
 
     def split(self, codes: Index) -> tuple[Index, Index, Index]:
         """Return the features that count each event, its group, and its label, or -1."""

@@ -227,9 +227,10 @@ def _determines(texts: TextColumn, vocabulary: Vocabulary, labels: _Labels) -> b
 def _groups(column: TextColumn) -> tuple[np.ndarray, Index]:
     """Return the names of groups, in the order of their first occurrence, and the group of each event.
 
-    An empty cell is a group, too, called ``(none)``.
+    An empty cell is a group, too, called ``(none)``; cells that say so belong to it.
     """
-    found, first, group = np.unique(column.codes, return_index=True, return_inverse=True)
+    codes = np.array([*(-1 if value == NO_HOST else code for code, value in enumerate(column.values)), -1])
+    found, first, group = np.unique(codes[column.codes], return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(found), np.int64)
     rank[order] = np.arange(len(found))

@@ -284,6 +284,8 @@ def test_an_event_or_chunk_that_cannot_be_read_changes_nothing():
                 (good | {"size": size}, "Column 'size' must hold finite numbers, or None. Got ")
                 for size in ("big", math.inf, "inf", True, 10**400, [1])
             ),
+            *((good | {"host": host}, "The name of a host must be text that UTF-8") for host in (" ", "a\0", "\ud800")),
+            (Events(log.times, {**log.columns, "host": TextColumn.encode([" "])}), "The name of a host must be text"),
             ([0, "a"], "An event must be a mapping of columns, or Events. Got list"),
             (Events(log.times, {"host": log.columns["host"]}), "categories must name a column of events"),
             (texts, "numbers must name columns of numbers. Got 'size', which holds text"),
@@ -394,3 +396,14 @@ def test_keys_make_way_for_labels_as_in_the_batch_form():
     tables = [windows.update(to_events(rows[:2])), windows.update(to_events(rows[2:])), windows.close()]
     assert [one.keys.dtype.names for one in tables] == [("host_", "start"), ("host_", "start_"), ("host_", "start_")]
     assert windowed(to_events(rows), "60s", by="host", **OPTIONS).keys.dtype.names == ("host_", "start_")
+
+
+def test_a_host_called_none_is_that_of_empty_cells():
+    rows = [(0, "", "scan", "t", 1.0, 1.0), (1, "(none)", "", "t", 1.0, 1.0), (70, "(none)", "", "t", 1.0, 1.0)]
+    options = {"by": "host", "horizon": 0, "empty": "drop"} | OPTIONS
+    windows = LiveWindows("60s", **options)
+    tables = [windows.update(to_event(rows[0])), windows.update(to_events(rows[1:])), windows.close()]
+    same(tables, [(row[0], "", *row[2:]) for row in rows], options, 60)
+    assert windowed(to_events(rows), "60s", **options).keys.tolist() == [
+        key for one in tables for key in one.keys.tolist()
+    ]

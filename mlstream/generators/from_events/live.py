@@ -251,7 +251,7 @@ class LiveWindows:
             time_us = read_time(time, "time")
             if time_us <= self._newest:
                 return self._nothing
-            self._windows.require_memory(time_us // self._width)
+            self._require_memory(time_us)
             self._newest, self._watermark = time_us, time_us - self._max_delay
             return self._nothing if self._watermark < self._due else self._table([self._release()])
 
@@ -296,7 +296,7 @@ class LiveWindows:
             return False
         return True
 
-    def _require_near(self, time_us: int, newest: int, place: int = 0) -> None:
+    def _require_near(self, time_us: int, newest: int, place: int = 0, chunk: Events | None = None) -> None:
         if newest == _NEVER:
             return
         if time_us - newest > self._max_gap:
@@ -306,7 +306,15 @@ class LiveWindows:
                 f"call advance('{np.datetime64(time_us, 'us')}') if the time is right{first}. Got one "
                 f"{timedelta(microseconds=time_us - newest)} after it."
             )
-        self._windows.require_memory(time_us // self._width)
+        self._require_memory(time_us, chunk)
+
+    def _require_memory(self, time_us: int, chunk: Events | None = None) -> None:
+        """Raise ValueError if the rows until a time do not fit into memory, with the hosts of a chunk before it."""
+        windows, hosts = [*self._waiting.by_window], {*self._codebook.groups.names}
+        if chunk is not None:
+            windows.append(int(chunk.times.view(np.int64)[0]) // self._width)
+            hosts.update(chunk.texts(self._by, "by").values if self._by else ())
+        self._windows.require_memory(min(windows, default=None), time_us // self._width, max(len(hosts), 1))
 
     def _start(self, window: int) -> Pending:
         self._due = min(self._due, self._end(window))
@@ -322,7 +330,7 @@ class LiveWindows:
             self._codebook.require_hosts(columns[0][self._host].values)
         newest = np.maximum.accumulate(np.concatenate([[self._newest], times]))
         for place in np.flatnonzero(np.diff(newest) > self._quiet).tolist():
-            self._require_near(int(times[place]), int(newest[place]), place)
+            self._require_near(int(times[place]), int(newest[place]), place, events)
         own = np.flatnonzero(times >= self._watermark)
         parts = []
         for start in range(0, len(own), BLOCK):

@@ -89,10 +89,14 @@ class OpenWindows:
             self.next = windows[0]
         return found
 
-    def require_memory(self, bound: int) -> None:
-        """Raise ValueError if the rows of windows before `bound` do not fit into memory."""
-        if self._rule.empty == "keep" and self.next is not None and bound > self.next:
-            n_rows = (bound - self.next) * len(self._groups)
+    def require_memory(self, first: int | None, bound: int, n_groups: int) -> None:
+        """Raise ValueError if the rows of windows before `bound` do not fit into memory.
+
+        Events wait from the window `first` on, if any do.
+        """
+        begin = min((window for window in (self.next, first) if window is not None), default=bound)
+        if self._rule.empty == "keep" and bound > begin:
+            n_rows = (bound - begin) * n_groups
             require_memory(n_rows * (self._row_bytes + 24), f"{n_rows:,} windows, those without events among them,")
 
     def close(self, bound: int) -> Rows:

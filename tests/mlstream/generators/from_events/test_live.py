@@ -326,6 +326,25 @@ def test_windows_without_events_that_do_not_fit_into_memory_are_refused():
     assert pickle.dumps(windows) == before
 
 
+def test_hosts_that_wait_or_come_in_a_chunk_count_before_they_need_too_much_memory():
+    rows = [(0, f"h{host}", "", "", 0.0, 0.0) for host in range(2000)]
+    jump = (80_000, "h0", "", "", 0.0, 0.0)
+    for before, call in [
+        (rows, lambda windows: windows.update(to_event(jump))),
+        (rows, lambda windows: windows.advance(80_000)),
+        ([], lambda windows: windows.update(to_events([*rows, jump]))),
+    ]:
+        windows = LiveWindows("1ms", by="host", empty="keep")
+        for row in before:
+            windows.update(to_event(row))
+        with pytest.raises(ValueError, match="160,000,000,000 windows, those without events among them, must fit into"):
+            call(windows)
+        assert windows.n_events_ == len(before)
+        # The clock has not moved.
+        windows.update(to_events(rows))
+        assert windows.n_late_ == 0
+
+
 def test_the_state_does_not_grow_with_the_events_of_a_window():
     rng = np.random.default_rng(0)
     windows = LiveWindows(

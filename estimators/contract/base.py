@@ -16,7 +16,7 @@ from estimators.contract.categories import CategoricalFeatures, Nominal, check_c
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.known_labels import KnownLabelScore
 from estimators.contract.locks import Locked, lock_of
-from estimators.contract.new_labels import PlacedLabels, advise_growth, check_choice, grows, place_labels
+from estimators.contract.new_labels import PlacedLabels, advise_growth, check_choice, grows, place_labels, refuse_classes
 from estimators.contract.one_row import as_tables, plain_row
 from estimators.contract.row_codes import cast_features
 from estimators.contract.targets import (
@@ -600,7 +600,7 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
             if placed is not None:
                 Y, label_mask = self._take_placed(placed)
         elif classes is not None and not self._target.agrees_with(make_target(Y, classes)):
-            raise ValueError("classes must be those of the first call, or None.")
+            raise refuse_classes(self)
         codes = self._encode(Y)
         if X.shape[0] != len(codes):
             raise ValueError(f"X and Y must have the same number of rows. Got {X.shape[0]} and {len(codes)} instead.")

@@ -57,6 +57,12 @@ def advise_growth(estimator: Any, way_out: str) -> str:
     return f"{_part_that_cannot_grow(estimator)} cannot take in new labels: {way_out}"
 
 
+def refuse_classes(estimator: Any) -> ValueError:
+    """Return the error of `classes` other than those of the first call."""
+    way_out = advise_growth(estimator, "announce labels that come later at the first call")
+    return ValueError(f"classes must be those of the first call, or None. Got others instead; {way_out}.")
+
+
 def _part_that_cannot_grow(estimator: Any) -> str:
     """Return the class of an estimator, or of one inside that it must follow."""
     params = estimator.get_params() if hasattr(estimator, "get_params") else {}

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from estimators._typing import Array, Classes, Estimator, MatrixLike, RandomStateLike
 from estimators.contract.base import check_precision, fails_late
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
-from estimators.contract.new_labels import OnNewLabels, can_grow, grows, place_labels
+from estimators.contract.new_labels import OnNewLabels, can_grow, grows, place_labels, refuse_classes
 from estimators.contract.one_row import as_tables
 from estimators.contract.targets import ClassTarget, make_target
 from estimators.contract.validation import Features, check_features
@@ -332,7 +332,7 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
                 self._grow(placed.target)
             return placed.Y
         if classes is not None and not grows(self) and not self._target.agrees_with(make_target(y, classes)):
-            raise ValueError("classes must be those of the first call, or None.")
+            raise refuse_classes(self)
         return y
 
     def _out_of_fold(self, X: Features, truth: Array) -> Array:

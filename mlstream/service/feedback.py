@@ -220,8 +220,12 @@ class FeedbackBuffer:
         with lock_of(self):
             ids = _as_list(ids)
             rows = [self._find(row_id) for row_id in ids]
-            if isinstance(Y, Sequence) and Y and all(isinstance(labels, Mapping) for labels in Y):
+            if isinstance(Y, Sequence) and any(isinstance(labels, Mapping) for labels in Y):
+                if wrong := [labels for labels in Y if not isinstance(labels, Mapping)]:
+                    raise ValueError(f"Y must hold a mapping for each row if it does for one. Got {wrong[0]!r} too.")
                 Y, classes = place_labels(self.learner, Y, classes)  # type: ignore[arg-type]
+            if not rows and len(Y):  # type: ignore[arg-type]
+                raise ValueError(f"ids must name the row of each label set. Got none for {len(Y)}.")  # type: ignore[arg-type]
             if rows:
                 self.learner.partial_fit(join_rows(rows), Y, classes)
             self._rows.remove(ids)
@@ -326,9 +330,11 @@ class FeedbackBuffer:
         """Return a row of unknown labels; None for a learner of one class a row. Refuse one that cannot predict yet."""
         classes = getattr(self.learner, "classes_", None)
         if classes is None:
+            way_out = "have it learn rows with labels first"
+            if hasattr(self.learner, "begin"):
+                way_out = "call `begin(X, Y, classes=...)` with one row, of which only the widths are read"
             raise ValueError(
-                f"learner must know what it predicts. Got a new {type(self.learner).__name__} instead: call "
-                "`begin(X, Y, classes=...)` with one row, of which only the widths are read."
+                f"learner must know what it predicts. Got a new {type(self.learner).__name__} instead: {way_out}."
             )
         if classes is not self._classes:
             if classes.ndim == 1 and self.expired == "absent":

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from estimators.contract.new_labels import grows
+from estimators.contract.new_labels import advise_growth, grows
 
 
 def place_labels(
@@ -36,15 +36,15 @@ def _new_names(rows: Sequence[Mapping[Hashable, float]], known: Sequence[Hashabl
 
 
 def _require_label(value: float, name: object) -> None:
-    if value not in (0, 1) and value == value:  # noqa: PLR0124 - NaN
+    if hasattr(value, "__len__") or (value not in (0, 1) and value == value):  # noqa: PLR0124 - NaN
         raise ValueError(f"labels must be 0, 1, or NaN (unknown). Got {value!r} for {name!r} instead.")
 
 
 def _require_growth(learner: object, names: object, known: Sequence[Hashable], new: list[Hashable]) -> None:
     """Refuse new labels that the learner cannot take in."""
     if not grows(learner):
-        way_out = "; on_new_labels='grow' of the learner takes in others"
-        raise ValueError(f"labels must name those of the learner, {known[:8]}. Got {new[0]!r} instead{way_out}.")
+        way_out = advise_growth(learner, "leave the others out")
+        raise ValueError(f"labels must name those of the learner, {known[:8]}. Got {new[0]!r} instead; {way_out}.")
     if names is None and set(new) != set(range(len(known), len(known) + len(new))):
         raise ValueError(
             f"labels must be named by index where the learner has no names, new ones from {len(known)} on. "

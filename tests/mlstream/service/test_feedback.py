@@ -15,7 +15,14 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 
-from estimators import BinaryRelevance, HoeffdingTreeClassifier, LastLabelsClassifier, OnlineLogisticRegression
+from estimators import (
+    AlarmBudget,
+    BinaryRelevance,
+    HoeffdingTreeClassifier,
+    LastLabelsClassifier,
+    OnlineLogisticRegression,
+    PragmaThreshold,
+)
 from mlstream.service import FeedbackBuffer
 from tests.estimators.instances import IN_STREAMS, made
 from tests.loops import check_all
@@ -239,7 +246,17 @@ def test_calls_that_fail_change_nothing():
             (lambda: buffer.learn([1, 9], Y[:2]), "Got 9, which was never predicted"),
             (lambda: buffer.learn([1, 1], Y[:2]), "ids must hold each id once. Got 1 twice"),
             (lambda: buffer.learn([1, 2], Y[:3]), "must have the same number of rows. Got 2 and 3"),
-            (lambda: buffer.learn_one(1, {7: 1}), r"labels must name those of the learner, \[0, 1, 2\]. Got 7"),
+            (
+                lambda: buffer.learn_one(1, {7: 1}),
+                r"labels must name those of the learner, \[0, 1, 2\]. Got 7.* make the learner with on_new_labels='grow'",
+            ),
+            (
+                lambda: buffer.learn([1], [[0] * 4], ["a", "b", "c", "d"]),
+                "classes must be those of the first call, or None. Got others .* make the learner with on_new_labels=",
+            ),
+            (lambda: buffer.learn([], Y[:1]), "ids must name the row of each label set. Got none for 1"),
+            (lambda: buffer.learn([1, 2], [{1: 1}, None]), "Y must hold a mapping for each row .* Got None too"),
+            (lambda: buffer.learn_one(1, {1: np.array([0, 1])}), r"labels must be 0, 1, or NaN .* Got array\(\[0, 1\]\)"),
             (lambda: buffer.learn_one(1, {1: 2}), "labels must be 0, 1, or NaN .* Got 2 for 1"),
             (lambda: buffer.learn_one(1, {1: 1}, ["a"]), "classes must be None where labels are named"),
             (lambda: buffer.learn_one(1, [0, 1, 2]), "Y must be a table of 0 and 1"),
@@ -270,6 +287,18 @@ def test_calls_that_fail_change_nothing():
         lambda case: refuse(lambda: by_time.predict([0, 1], X[:2], **case[0]), case[1]),
     )
     assert len(by_time) == 0
+
+
+def test_a_learner_that_cannot_grow_or_begin_is_not_advised_to():
+    whole = FeedbackBuffer(AlarmBudget(BinaryRelevance(GaussianNB())).begin(X[:1], Y[:1], classes=["a", "b", "c"]))
+    whole.predict(range(2), X[:2])
+    refuse(lambda: whole.learn_one(0, {"d": 1}), "make the learner with on_new_labels='grow'")
+    part = FeedbackBuffer(AlarmBudget(GaussianNB()).begin(X[:1], Y[:1], classes=["a", "b", "c"]))
+    part.predict(range(2), X[:2])
+    refuse(lambda: part.learn_one(0, {"d": 1}), "Got 'd' instead; GaussianNB cannot take in new labels: leave the others")
+    wrapped = PragmaThreshold(OnlineLogisticRegression())
+    refuse(lambda: FeedbackBuffer(wrapped).predict([0], X[:1]), "Got a new PragmaThreshold instead: have it learn rows")
+    FeedbackBuffer(wrapped.partial_fit(X[:9], Y[:9])).predict([0], X[:1])
 
 
 def test_gone_rows_are_told_apart_by_counts():

@@ -15,7 +15,8 @@ KeysLike = Any
 # what most keys of a single row are
 _NAMES = (str, int, np.str_, np.int64)
 _TIME, _SECOND = np.dtype("datetime64[us]"), 10**6
-_MAX_SECONDS = np.iinfo(np.int64).max / _SECOND
+# in the year 5138; milliseconds of our time lie above
+_MAX_SECONDS = 1e11
 
 
 def read_times(keys: KeysLike, field: str | None, n_rows: int) -> Array:
@@ -37,6 +38,9 @@ def as_moments(times: object, n_rows: int, name: str) -> Array:
         moments, wrong = array.astype(_TIME), np.isnat(array)
     elif array.dtype.kind in "iuf":
         wrong = ~(np.abs(array) < _MAX_SECONDS)
+        if not np.isnan(array).any() and wrong.any():
+            rule = f"{name} must be seconds since 1970, below 1e11, where they are numbers"
+            raise ValueError(f"{rule}. Got {array[wrong][0]}; divide milliseconds by 1000.")
         moments = np.round(np.where(wrong, 0, array) * float(_SECOND))
     else:
         raise ValueError(
@@ -55,13 +59,17 @@ def read_owners(keys: KeysLike, field: str | None, n_rows: int) -> list[Hashable
         return [owner]
     values, name = _read(keys, field, n_rows, "key", lambda column: _from_datetimes(column).dtype.kind != "M")
     owners: list[Hashable] = values.tolist()
-    # NaN differs from itself: it would be another key in each row
-    missing = [row for row, owner in enumerate(owners) if owner is None or owner != owner]  # noqa: PLR0124
+    missing = [row for row, owner in enumerate(owners) if _is_missing(owner)]
     if missing:
         raise ValueError(
             f"keys must hold a key for each row. Got {owners[missing[0]]} in row {missing[0]} of {name!r}."
         )
     return owners
+
+
+def _is_missing(owner: Any) -> bool:
+    """Return whether a key is None or differs from itself, as NaN does; pandas' NA does not say."""
+    return owner is None or type(owner).__name__ == "NAType" or bool(owner != owner)  # noqa: PLR0124
 
 
 def check_order(times: Array, last: float) -> None:
@@ -122,9 +130,15 @@ def _column(keys: KeysLike, name: str) -> Array:
 
 def _from_datetimes(values: Array) -> Array:
     """Return Python's datetimes as NumPy's, in UTC if they name a zone, and other values as they are."""
-    if values.dtype.kind != "O" or not all(isinstance(moment, datetime) for moment in values.flat):
+    if values.dtype.kind != "O":
         return values
-    plain = [time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time for time in values.flat]
+    if {datetime if isinstance(time, datetime) else type(time) for time in values.flat if time is not None} != {
+        datetime
+    }:
+        return values
+    # pandas' NaT is a datetime that differs from itself
+    times = [None if time is None or time != time else time for time in values.flat]  # noqa: PLR0124
+    plain = [time.astimezone(UTC).replace(tzinfo=None) if time and time.tzinfo else time for time in times]
     return np.array(plain, dtype=_TIME).reshape(values.shape)
 
 

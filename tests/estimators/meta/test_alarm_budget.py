@@ -370,6 +370,14 @@ AT = [MIDNIGHT, MIDNIGHT + HOUR]
             {"at": [AT[0], np.datetime64("NaT")], "host": ["a", "b"]},
             "times in 'at' must hold one for each row. Got NaT in row 1",
         ),
+        *(
+            ({"at": [pd.Timestamp(MIDNIGHT), missing], "host": ["a", "b"]}, "Got NaT in row 1")
+            for missing in (pd.NaT, None)
+        ),
+        (
+            {"at": AT, "host": pd.array(["a", None], dtype="string")},
+            "keys must hold a key for each row. Got <NA> in row 1",
+        ),
         ({"at": AT, "host": ["a", None]}, "keys must hold a key for each row. Got None in row 1 of 'host'"),
         ({"at": [MIDNIGHT - HOUR, MIDNIGHT], "host": ["a", "b"]}, "must not fall. Got .* in row 0 after"),
     ],
@@ -383,6 +391,13 @@ def test_wrong_keys_are_refused_and_change_nothing(keys, message):
         with pytest.raises(ValueError, match=message):
             spend()
     assert pickle.dumps(learner) == before
+
+
+def test_milliseconds_are_no_seconds():
+    learner = AlarmBudget(OnlineLogisticRegression(), 5, period="1h", time="at").begin([[0.5]], [[0]])
+    with pytest.raises(ValueError, match=r"below 1e11.* Got 1767225600000; divide milliseconds by 1000"):
+        learner.raise_alarms([[0.5]], {"at": [1767225600000]})
+    learner.raise_alarms([[0.5]], {"at": [1767225600]})
 
 
 def test_the_advised_fields_may_be_named():

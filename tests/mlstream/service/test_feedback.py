@@ -256,7 +256,10 @@ def test_calls_that_fail_change_nothing():
             ),
             (lambda: buffer.learn([], Y[:1]), "ids must name the row of each label set. Got none for 1"),
             (lambda: buffer.learn([1, 2], [{1: 1}, None]), "Y must hold a mapping for each row .* Got None too"),
-            (lambda: buffer.learn_one(1, {1: np.array([0, 1])}), r"labels must be 0, 1, or NaN .* Got array\(\[0, 1\]\)"),
+            (
+                lambda: buffer.learn_one(1, {1: np.array([0, 1])}),
+                r"labels must be 0, 1, or NaN .* Got array\(\[0, 1\]\)",
+            ),
             (lambda: buffer.learn_one(1, {1: 2}), "labels must be 0, 1, or NaN .* Got 2 for 1"),
             (lambda: buffer.learn_one(1, {1: 1}, ["a"]), "classes must be None where labels are named"),
             (lambda: buffer.learn_one(1, [0, 1, 2]), "Y must be a table of 0 and 1"),
@@ -295,7 +298,9 @@ def test_a_learner_that_cannot_grow_or_begin_is_not_advised_to():
     refuse(lambda: whole.learn_one(0, {"d": 1}), "make the learner with on_new_labels='grow'")
     part = FeedbackBuffer(AlarmBudget(GaussianNB()).begin(X[:1], Y[:1], classes=["a", "b", "c"]))
     part.predict(range(2), X[:2])
-    refuse(lambda: part.learn_one(0, {"d": 1}), "Got 'd' instead; GaussianNB cannot take in new labels: leave the others")
+    refuse(
+        lambda: part.learn_one(0, {"d": 1}), "Got 'd' instead; GaussianNB cannot take in new labels: leave the others"
+    )
     wrapped = PragmaThreshold(OnlineLogisticRegression())
     refuse(lambda: FeedbackBuffer(wrapped).predict([0], X[:1]), "Got a new PragmaThreshold instead: have it learn rows")
     FeedbackBuffer(wrapped.partial_fit(X[:9], Y[:9])).predict([0], X[:1])

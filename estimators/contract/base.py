@@ -16,7 +16,14 @@ from estimators.contract.categories import CategoricalFeatures, Nominal, check_c
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.known_labels import KnownLabelScore
 from estimators.contract.locks import Locked, lock_of
-from estimators.contract.new_labels import PlacedLabels, advise_growth, check_choice, grows, place_labels, refuse_classes
+from estimators.contract.new_labels import (
+    PlacedLabels,
+    advise_growth,
+    check_choice,
+    grows,
+    place_labels,
+    refuse_classes,
+)
 from estimators.contract.one_row import as_tables, plain_row
 from estimators.contract.row_codes import cast_features
 from estimators.contract.targets import (

@@ -191,7 +191,7 @@ class LiveWindows:
         event : mapping of str to object, or Events
             The columns of one event: its time (a datetime, text in ISO 8601, `numpy.datetime64`, or seconds or
             milliseconds since 1970; UTC, if it has no zone), and every column that the options name. None and an empty
-            text are empty cells. Or a part of a log.
+            text are empty cells; words such as NA, which `read_events` knows in CSV, are text. Or a part of a log.
 
         Returns
         -------

@@ -248,7 +248,7 @@ def test_calls_that_fail_change_nothing():
             (lambda: buffer.learn([1, 2], Y[:3]), "must have the same number of rows. Got 2 and 3"),
             (
                 lambda: buffer.learn_one(1, {7: 1}),
-                r"labels must name those of the learner, \[0, 1, 2\]. Got 7.* make the learner with on_new_labels='grow'",
+                r"labels must name those of the learner, \[0, 1, 2\]. Got 7.* the learner with on_new_labels='grow'",
             ),
             (
                 lambda: buffer.learn([1], [[0] * 4], ["a", "b", "c", "d"]),

@@ -225,7 +225,7 @@ class FeedbackBuffer:
                     raise ValueError(f"Y must hold a mapping for each row if it does for one. Got {wrong[0]!r} too.")
                 Y, classes = place_labels(self.learner, Y, classes)  # type: ignore[arg-type]
             if not rows and len(Y):  # type: ignore[arg-type]
-                raise ValueError(f"ids must name the row of each label set. Got none for {len(Y)}.")  # type: ignore[arg-type]
+                raise ValueError(f"ids must name the row of each label set. Got 0 for {len(Y)}.")  # type: ignore[arg-type]
             if rows:
                 self.learner.partial_fit(join_rows(rows), Y, classes)
             self._rows.remove(ids)

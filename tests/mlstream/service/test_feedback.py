@@ -254,7 +254,7 @@ def test_calls_that_fail_change_nothing():
                 lambda: buffer.learn([1], [[0] * 4], ["a", "b", "c", "d"]),
                 "classes must be those of the first call, or None. Got others .* make the learner with on_new_labels=",
             ),
-            (lambda: buffer.learn([], Y[:1]), "ids must name the row of each label set. Got none for 1"),
+            (lambda: buffer.learn([], Y[:1]), "ids must name the row of each label set. Got 0 for 1"),
             (lambda: buffer.learn([1, 2], [{1: 1}, None]), "Y must hold a mapping for each row .* Got None too"),
             (
                 lambda: buffer.learn_one(1, {1: np.array([0, 1])}),

@@ -311,7 +311,7 @@ class FeedbackBuffer:
         if self._longest is not None and moments:
             try:
                 self._expire(moments[-1], self._longest)
-            except ValueError:
+            except Exception:
                 self._rows.remove(ids)
                 raise
         self.n_predicted_ += len(ids)
@@ -320,7 +320,7 @@ class FeedbackBuffer:
     def _expire(self, now: int, longest: int) -> None:
         if ids := self._rows.older_than(now - longest):
             if self.expired == "absent":
-                absent = np.zeros((len(ids), self.learner.n_labels_), dtype=np.uint8)
+                absent = np.zeros((len(ids), len(self.learner.classes_)), dtype=np.uint8)
                 self.learner.partial_fit(join_rows([self._rows[row_id][0] for row_id in ids]), absent)
             self._rows.remove(ids)
             self.n_expired_ += len(ids)

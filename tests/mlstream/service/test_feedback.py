@@ -303,7 +303,11 @@ def test_a_learner_that_cannot_grow_or_begin_is_not_advised_to():
     )
     wrapped = PragmaThreshold(OnlineLogisticRegression())
     refuse(lambda: FeedbackBuffer(wrapped).predict([0], X[:1]), "Got a new PragmaThreshold instead: have it learn rows")
-    FeedbackBuffer(wrapped.partial_fit(X[:9], Y[:9])).predict([0], X[:1])
+    buffer = FeedbackBuffer(wrapped.partial_fit(X[:9], Y[:9]), expiry=2, expired="absent")
+    for row in range(5):
+        buffer.predict([row], X[row : row + 1])
+    buffer.learn_one(4, {2: 1})
+    assert (buffer.n_learnt_, buffer.n_expired_, len(buffer)) == (1, 2, 2)
 
 
 def test_gone_rows_are_told_apart_by_counts():

@@ -67,7 +67,7 @@ def read_owners(keys: KeysLike, field: str | None, n_rows: int) -> list[Hashable
     return owners
 
 
-def _is_missing(owner: Any) -> bool:
+def _is_missing(owner: object) -> bool:
     """Return whether a key is None or differs from itself, as NaN does; pandas' NA does not say."""
     return owner is None or type(owner).__name__ == "NAType" or bool(owner != owner)  # noqa: PLR0124
 

@@ -79,16 +79,17 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
     Notes
     -----
     Alarms are saved at the rate of the budget, up to one period's worth, or one alarm if the budget is less; none is
-    saved at the start. So one period may have twice its budget, after one without alarms. Besides, any 10 successive periods have at most ``1.05 * 10 * budget`` alarms: those that come
-    last are refused. A log of as many alarms ensures it; for budgets beyond 1000, half a period's worth is saved at
-    most, which needs no log. No world, stationary or not, can break these limits.
+    saved at the start. So one period may have twice its budget, after one without alarms. Besides, any 10 successive
+    periods have at most ``1.05 * 10 * budget`` alarms: those that come last are refused. A log of as many alarms
+    ensures it; for budgets beyond 1000, half a period's worth is saved at most, which needs no log. No world,
+    stationary or not, can break these limits.
 
     The threshold is a quantile of the gains of all labels: the one that cells of a row exceed at the rate of the
     budget, times ``0.5 + saved_ / most that can be saved``. Gains fade with rate 1 / `memory` and are counted in 4096
     bins of log-odds between -20 and 20. There is no threshold until an alarm's share of the budget has passed, about
     ``period / budget`` rows. Of the bin below the threshold, in which cells tie, as with a tree, as many are alarms as
-    the rate leaves, spread evenly, and those for which a saved alarm would expire. Cells without any worth, of
-    probability 0, are no alarms. In a row the greatest gain comes first, then the lower column.
+    the rate leaves, spread evenly, and those for which a saved alarm would expire. A cell of probability 0 is never
+    one. In a row the greatest gain comes first, then the lower column.
 
     While saved alarms expire, as after a fall of scores, gains fade thirty times as fast, and for each that has expired
     the rate that is wanted doubles; an alarm takes back a fifth of that.

@@ -18,7 +18,9 @@ def place_labels(
     if classes is not None:
         raise ValueError(f"classes must be None where labels are named. Got {classes!r} instead.")
     names = getattr(learner, "label_names_", None)
-    known = list(range(learner.n_labels_)) if names is None else names
+    # learners of one class a row have one label
+    n_labels = len(learner.classes_) if learner.classes_.ndim == 2 else 1
+    known = list(range(n_labels)) if names is None else names
     new = _new_names(rows, known)
     if new:
         _require_growth(learner, names, known, new)

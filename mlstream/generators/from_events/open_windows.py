@@ -29,7 +29,7 @@ class Rows(NamedTuple):
     def join(parts: Sequence[Rows], n_labels: int) -> Rows:
         """Return the rows of all parts, which know the first labels of `n_labels`."""
         X, starts = np.concatenate([part.X for part in parts]), np.concatenate([part.starts for part in parts])
-        Y = np.concatenate([np.pad(part.Y, ((0, 0), (0, n_labels - part.Y.shape[1]))) for part in parts])
+        Y = np.concatenate([_widen(part.Y, len(part.Y), n_labels) for part in parts])
         return Rows(X, Y, [group for part in parts for group in part.groups], starts)
 
 

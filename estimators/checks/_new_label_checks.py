@@ -86,7 +86,7 @@ def _parts() -> tuple[list[Rows], Rows]:
 
 def _rounding(estimator: StreamClassifier, dtype: np.dtype) -> float:
     """Return the rounding of probabilities of a type, or of the least precise learner inside."""
-    inside = [getattr(estimator, name) for name in learners_inside(estimator)]
+    inside = [estimator.get_params()[name] for name in learners_inside(estimator)]
     is_single = any(getattr(learner, "_precision", None) == "float32" for learner in inside)
     return _ROUNDING[np.dtype(np.float32) if is_single else dtype]
 

@@ -56,7 +56,7 @@ def _save(suffix: str, shape: Shape) -> list[Member]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"x{suffix}"
         save(make_stream(shape), path)
-        return [(file.name, file.read_bytes()) for file in files_of(path)]
+        return [(file.name, file.read_bytes()) for file in files_of(path, with_keys=False)]
 
 
 def _submissions() -> list[bytes]:

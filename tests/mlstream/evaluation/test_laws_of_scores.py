@@ -97,7 +97,7 @@ class Known(Learner):
     def predict(self, X, heads=None):
         return self._predictions(self._truth[_place(X)])
 
-    def test_then_train(self, X, Y, mask, heads=None, task_ids=None):
+    def test_then_train(self, X, Y, mask, heads=None, task_ids=None, keys=None):
         return self._predictions(Y if self._source is None else np.array([self._source[row.tobytes()] for row in X]))
 
     def _predictions(self, Y):

@@ -25,6 +25,7 @@ from estimators.contract.targets import LabelTarget
 from estimators.invariance.logistic import InvariantLogisticClassifier
 from estimators.linear._kernels.logistic import FLAT_SCORE
 from estimators.linear.logistic import OnlineLogisticRegression
+from estimators.meta.alarm_budget import AlarmBudget
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.meta.prequential_stack import MARGIN, PrequentialStack
 from estimators.meta.prevalence_threshold import PrevalenceThreshold
@@ -290,6 +291,15 @@ def _outer(ops: Operators, learner: OuterClassifier, X: Node) -> Inferred:
     return predict(ops, learner.estimator_, X)
 
 
+def _budget(ops: Operators, learner: AlarmBudget, X: Node) -> Inferred:
+    if not learner._is_learner:
+        raise TypeError(
+            "AlarmBudget must have an infinite budget and equal weights to become ONNX, since what it has spent is not "
+            f"in a graph. Got budget={learner.budget}; convert the classifier inside, `estimator_`."
+        )
+    return _outer(ops, learner, X)
+
+
 def _threshold(ops: Operators, learner: PrevalenceThreshold, X: Node) -> Inferred:
     proba = predict(ops, learner.estimator_, X)[1]
     rule, late = learner._rule, bool(learner.late_in_predict)
@@ -318,6 +328,7 @@ _GRAPHS: dict[type, Callable[[Operators, Any, Node], Inferred]] = {
     RollingForestClassifier: _forest,
     BinaryRelevance: _relevance,
     PrequentialStack: _stack,
+    AlarmBudget: _budget,
     PrevalenceThreshold: _threshold,
     OuterClassifier: _outer,
     StreamPipeline: _pipeline,

@@ -24,6 +24,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, Normalizer,
 
 import estimators
 from estimators import (
+    AlarmBudget,
     BinaryRelevance,
     DivergedError,
     HoeffdingTreeClassifier,
@@ -54,7 +55,7 @@ CONVERTED = (
     *("NN", "NN_TL", "NN_TLH", "NN_TLH_sampling", "NN_TLH_fifo", "NN_TLH_memories", "NN_TLH_mini_memories"),
     *("EWC", "LwF", "GDumb", "PRS", "OCDM", "DERpp", "A-GEM", "BR_LR", "StreamRidge", "RollingForest", "Stack"),
     *("ERM", "IRM", "V-REx", "GroupDRO"),
-    *("logistic regression", "prevalence threshold", "binary relevance in threads", "pipeline"),
+    *("logistic regression", "alarm budget", "prevalence threshold", "binary relevance in threads", "pipeline"),
 )
 SCALED = [("scale", StandardScaler()), ("learn", OnlineNeuralClassifier(8, random_state=0))]
 RIDGE, NETWORK = StreamRidgeClassifier(random_state=0), OnlineNeuralClassifier(random_state=0)
@@ -227,6 +228,10 @@ def test_other_learners_are_refused_with_the_names_of_those_that_can():
 
     names = {*IN_STREAMS, *BATCHES} - {*CONVERTED, "stack", "replay", "GDumb on another", "BR_SGD", "BR_PA"}
     check_all(sorted(names), check)
+    spending = AlarmBudget(OnlineLogisticRegression(), budget=5).fit(X, Y)
+    with pytest.raises(TypeError, match=r"AlarmBudget must have an infinite budget .*convert the classifier inside"):
+        to_onnx(spending)
+    to_onnx(spending.estimator_)
     for inside in (PrequentialStack([("tree", HoeffdingTreeClassifier())]), BinaryRelevance(HoeffdingTreeClassifier())):
         with pytest.raises(TypeError, match="Got HoeffdingTreeClassifier instead"):
             to_onnx(inside.fit(X, Y))

@@ -10,9 +10,8 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, RowValues
-from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.base import Mask
 from estimators.contract.durations import parse_duration
-from estimators.contract.environments import EnvironmentClassifier
 from estimators.contract.failed_calls import DivergedError, check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.new_labels import grows
 from estimators.contract.parameters import Rule, check_rules
@@ -21,15 +20,15 @@ from estimators.contract.targets import FEW, as_table
 from estimators.contract.validation import Features
 from estimators.meta._alarm_meter import AlarmMeter, Limits
 from estimators.meta._alarm_weights import check_weights
-from estimators.meta.binary_relevance import BinaryRelevance
-from estimators.replay._meta_base import OuterClassifier, begin_inner
+from estimators.meta._around_any import AroundAnyClassifier
+from estimators.replay._meta_base import begin_inner
 from metrics.validation import require_integer, shown
 
 # When rows were, in microseconds, and whose they are, as far as limits ask for it.
 RowKeys = tuple[Array | None, list[Hashable] | None]
 
 
-class AlarmBudget(EnvironmentClassifier, OuterClassifier):
+class AlarmBudget(AroundAnyClassifier):
     """Raise `budget` alarms a period at most, in the mean, those that gain most; an alarm is a label of a row.
 
     An alarm for a label of probability p gains ``w * p - (1 - p)``, where w is the weight of the label: what a hit is
@@ -251,11 +250,6 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
         return isinstance(self.period, str) or self.key_budget is not None
 
     @property
-    def uses_environment(self) -> bool:
-        """Whether the environment of a row changes what is learnt: that of the classifier inside."""
-        return self._model.uses_environment
-
-    @property
     def threshold_(self) -> float:
         """Least gain of an alarm that `predict` predicts."""
         check_is_fitted(self)
@@ -270,20 +264,6 @@ class AlarmBudget(EnvironmentClassifier, OuterClassifier):
         """Number of alarms that may be raised at once."""
         check_is_fitted(self)
         return self._meter.saved
-
-    @property
-    def _model(self) -> StreamClassifier:
-        """The classifier itself, or binary relevance around one of another package."""
-        estimator = self.estimator
-        return estimator if isinstance(estimator, StreamClassifier) else BinaryRelevance(estimator)
-
-    @property
-    def _row_metadata(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self._model._row_metadata
-
-    def _can_grow(self) -> bool:
-        # the binary relevance put around others has no parameter that could be set
-        return isinstance(self.estimator, StreamClassifier) and super()._can_grow()
 
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:

@@ -6,16 +6,15 @@ import numpy as np
 from sklearn.utils import Tags
 
 from estimators._typing import Array, Estimator
-from estimators.contract.base import Mask, StreamClassifier
-from estimators.contract.environments import EnvironmentClassifier
+from estimators.contract.base import Mask
 from estimators.contract.prevalence import FOLLOW, MEMORY, Prevalence, one_hot, require_rule
 from estimators.contract.targets import as_table
 from estimators.contract.validation import Features
-from estimators.meta.binary_relevance import BinaryRelevance
-from estimators.replay._meta_base import OuterClassifier, begin_inner
+from estimators.meta._around_any import AroundAnyClassifier
+from estimators.replay._meta_base import begin_inner
 
 
-class PrevalenceThreshold(EnvironmentClassifier, OuterClassifier):
+class PrevalenceThreshold(AroundAnyClassifier):
     """Decide labels where balanced accuracy is best: as soon as their probability reaches their prevalence.
 
     Probabilities are those of the classifier inside, unchanged. The prevalence that decides a row is that of the rows
@@ -105,30 +104,11 @@ class PrevalenceThreshold(EnvironmentClassifier, OuterClassifier):
         """Share of positive rows of each label, or of each class, among those learnt."""
         return self._prevalence.usual_shares
 
-    @property
-    def _model(self) -> StreamClassifier:
-        """The classifier itself, or binary relevance around one of another package."""
-        estimator = self.estimator
-        return estimator if isinstance(estimator, StreamClassifier) else BinaryRelevance(estimator)
-
-    @property
-    def uses_environment(self) -> bool:
-        """Whether the environment of a row changes what is learnt: that of the classifier inside."""
-        return self._model.uses_environment
-
-    @property
-    def _row_metadata(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self._model._row_metadata
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # scikit-learn's checks of scores ask that labels be decided at a probability of 1/2, for accuracy
         tags.classifier_tags.poor_score = True
         return tags
-
-    def _can_grow(self) -> bool:
-        # the binary relevance put around others has no parameter that could be set
-        return isinstance(self.estimator, StreamClassifier) and super()._can_grow()
 
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from estimators import PrevalenceThreshold, make_strategy
 from metrics import recall_at_budget
-from mlstream.data.events import Events, TextColumn
+from mlstream import Events
 from mlstream.generators import synthetic_events, windowed
 
 FIRST_DAY = {"worm": 10, "exfiltration": 20}
@@ -40,11 +40,7 @@ def _without_early_threats(log: Events) -> Events:
     threats = log.texts("threat", "labels")
     first_day = np.array([FIRST_DAY.get(threat, 0) for threat in threats.values] + [0])
     kept = (log.times - log.times[0]) // ONE_DAY >= first_day[threats.codes]
-    columns = {
-        name: TextColumn(column.codes[kept], column.values) if isinstance(column, TextColumn) else column[kept]
-        for name, column in log.columns.items()
-    }
-    return Events(log.times[kept], columns, labels="threat", by="host")
+    return log.take(kept)
 
 
 def main() -> None:

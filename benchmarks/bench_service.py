@@ -68,15 +68,6 @@ def to_dicts(events: Events) -> list[Event]:
     return [dict(zip(names, row, strict=True)) for row in zip(events.times.tolist(), *columns.values(), strict=True)]
 
 
-def take(events: Events, rows: slice) -> Events:
-    """Return some events."""
-    columns = {
-        name: column[rows] if isinstance(column, np.ndarray) else column._replace(codes=column.codes[rows])
-        for name, column in events.columns.items()
-    }
-    return Events(events.times[rows], columns)
-
-
 def give(pieces: list[Event] | list[Events]) -> None:
     """Take all pieces in live windows."""
     live = live_windows()
@@ -109,7 +100,7 @@ def windows() -> None:
     """Print what live windows take an event, one a call and in chunks."""
     events = synthetic_events(n_hosts=40, n_days=N_DAYS)
     single = to_dicts(events)
-    chunks = [take(events, slice(start, start + CHUNK)) for start in range(0, len(events), CHUNK)]
+    chunks = [events.take(slice(start, start + CHUNK)) for start in range(0, len(events), CHUNK)]
     loops = {
         "one event a call": lambda: give(single),
         f"chunks of {CHUNK}": lambda: give(chunks),

@@ -1,7 +1,7 @@
 """When rows were, and whose they are, from the keys that come with them."""
 
 from collections.abc import Callable, Hashable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ def read_times(keys: KeysLike, field: str | None, n_rows: int) -> Array:
     """Return the time of each row, as `as_moments` does; without a field, of the only one that holds times."""
     moment = _single(keys, field)
     if type(moment) is np.datetime64 and not np.isnat(moment):
-        return np.array([moment.astype(_TIME).astype(np.int64)])
+        return np.array([moment], dtype=_TIME).view(np.int64)
     values, name = _read(keys, field, n_rows, "time", lambda column: _from_datetimes(column).dtype.kind == "M")
     return as_moments(values, n_rows, f"times in {name!r}")
 
@@ -137,9 +137,14 @@ def _from_datetimes(values: Array) -> Array:
     }:
         return values
     # pandas' NaT is a datetime that differs from itself
-    times = [None if time is None or time != time else time for time in values.flat]  # noqa: PLR0124
-    plain = [time.astimezone(UTC).replace(tzinfo=None) if time and time.tzinfo else time for time in times]
-    return np.array(plain, dtype=_TIME).reshape(values.shape)
+    times = [None if time is None or time != time else to_time(time) for time in values.flat]  # noqa: PLR0124
+    return np.array(times, dtype=_TIME).reshape(values.shape)
+
+
+def to_time(value: Any) -> np.datetime64:
+    """Turn a datetime, with or without a zone, or a date into a time in UTC."""
+    zone = getattr(value, "utcoffset", lambda: None)()
+    return np.datetime64(value if zone is None else value.replace(tzinfo=None) - zone, "us")
 
 
 def _from_texts(values: Array) -> Array:

@@ -67,7 +67,7 @@ class AlarmMeter:
     def threshold(self) -> float:
         """Log-odds of the least worth of an alarm; infinite before there is one."""
         least = int(self.meter["least"][0])
-        return math.inf if least == N_BINS else least * (2 * REACH / N_BINS) - REACH if least else -math.inf
+        return math.inf if least == N_BINS else least * (2 * REACH / N_BINS) - REACH
 
     def spend(self, proba: Array, weights: Weights, times: Array | None, owners: Owners) -> Array:
         """Return the alarms (1) of rows under a finite budget."""

@@ -9,7 +9,6 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators.contract.durations import parse_duration
 from mlstream._support.content import FormatError, UnpackedFile, bare_path, show, stem
@@ -18,7 +17,7 @@ from mlstream._support.memory import require_memory
 from mlstream._support.spreadsheets import guard_text
 from mlstream.data._event_blocks import TABLES, read_csv, read_json, require_suffix
 from mlstream.data._event_cells import Block, ColumnReader, TimeReader
-from mlstream.data.events import EventColumn, Events, TextColumn
+from mlstream.data.events import EventColumn, Events, TextColumn, take_cells
 from mlstream.formats.csv_dialects import dialect_of, quote
 from mlstream.formats.lines import Lines
 from mlstream.streams.tables.columns import make_reading
@@ -115,7 +114,7 @@ def read_events(  # noqa: PLR0913 - what a log may need to be read
     order = np.argsort(times.take(), kind="stable")
     return Events(
         times.take()[order],
-        {name: _reorder(column, order) for name, column in found.items()},
+        {name: take_cells(column, order) for name, column in found.items()},
         **roles,
         name=stem(path),
         source=str(path),
@@ -176,10 +175,6 @@ def _gather(blocks: Iterable[Block], times: TimeReader, texts: set[str], path: P
     if not n_events:
         raise FormatError(f"{path} must hold at least one event. Got 0.")
     return {name: reader.take() for name, reader in readers.items()}
-
-
-def _reorder(column: EventColumn, order: npt.NDArray[np.int64]) -> EventColumn:
-    return column._replace(codes=column.codes[order]) if isinstance(column, TextColumn) else column[order]
 
 
 def _require_names(path: Path, role: str, names: Collection[str], found: Collection[str]) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.streams.stream import Index
+from mlstream.streams.stream import Index, Mask
 
 Times: TypeAlias = npt.NDArray[np.datetime64]
 Numbers: TypeAlias = npt.NDArray[np.float64]
@@ -108,6 +108,18 @@ class Events:
         span = "" if not len(self) else f" from {_second(self.times[0])} to {_second(self.times[-1])}"
         return f"Events({self.name!r}: {len(self):,} events{span}, columns {', '.join(self.columns)})"
 
+    def take(self, events: slice | Index | Mask) -> Events:
+        """Return some of the events, in an order in which times do not fall.
+
+        Examples
+        --------
+        >>> times = np.array(["2026-01-01T00:00", "2026-01-01T00:07"], dtype="datetime64[us]")
+        >>> len(Events(times, {"bytes": np.array([40.0, 60.0])}).take(slice(1, None)))
+        1
+        """
+        columns = {name: take_cells(column, events) for name, column in self.columns.items()}
+        return replace(self, times=self.times[events], columns=columns)
+
     def require(self, column: str, role: str) -> EventColumn:
         """Return a column, or raise a ValueError that calls it `role` and lists the columns that there are."""
         if column not in self.columns:
@@ -133,6 +145,11 @@ class Events:
         if isinstance(found, TextColumn):
             raise ValueError(f"{role} must name columns of numbers. Got {column!r}, which holds text.")  # noqa: TRY004
         return found
+
+
+def take_cells(column: EventColumn, events: slice | Index | Mask) -> EventColumn:
+    """Return some cells of a column."""
+    return column._replace(codes=column.codes[events]) if isinstance(column, TextColumn) else column[events]
 
 
 def _require_column(what: str, column: EventColumn, n_events: int) -> None:

@@ -1,7 +1,7 @@
 """When rows were, and whose they are, from the keys that come with them."""
 
 from collections.abc import Callable, Hashable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -137,14 +137,9 @@ def _from_datetimes(values: Array) -> Array:
     }:
         return values
     # pandas' NaT is a datetime that differs from itself
-    times = [None if time is None or time != time else to_time(time) for time in values.flat]  # noqa: PLR0124
-    return np.array(times, dtype=_TIME).reshape(values.shape)
-
-
-def to_time(value: Any) -> np.datetime64:
-    """Turn a datetime, with or without a zone, or a date into a time in UTC."""
-    zone = getattr(value, "utcoffset", lambda: None)()
-    return np.datetime64(value if zone is None else value.replace(tzinfo=None) - zone, "us")
+    times = [None if time is None or time != time else time for time in values.flat]  # noqa: PLR0124
+    plain = [time.astimezone(UTC).replace(tzinfo=None) if time and time.tzinfo else time for time in times]
+    return np.array(plain, dtype=_TIME).reshape(values.shape)
 
 
 def _from_texts(values: Array) -> Array:

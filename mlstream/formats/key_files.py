@@ -15,12 +15,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from estimators.contract.row_keys import to_time
 from mlstream._support.content import FormatError, stem
 from mlstream._support.memory import require_memory
 from mlstream._support.spreadsheets import guard_text, unguard_text
 from mlstream.formats.csv_dialects import quote
-from mlstream.streams.keys import Keys, key_names, to_objects
+from mlstream.streams.keys import Keys, key_names, to_objects, to_time
 from mlstream.streams.tables.table import Table
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")

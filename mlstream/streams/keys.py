@@ -11,11 +11,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from estimators.contract.row_keys import KeysLike, to_time
 from mlstream._support.content import show
 from mlstream.streams.frames import is_frame, iter_columns
 
 Keys: TypeAlias = npt.NDArray[np.void]
+KeysLike: TypeAlias = Any
+"""What `settle_keys` takes: a structured array, a mapping of names to columns, or a data frame."""
 
 _TIME = np.dtype("datetime64[us]")
 _MISSING_NAMES = {"NAType", "NaTType", "NoneType"}
@@ -29,9 +30,9 @@ _SURROGATES = 0xD800, 0xDFFF
 def settle_keys(keys: KeysLike, n_rows: int, taken: Collection[str], table: str) -> Keys:
     """Hold the keys of a table's rows as a structured array of texts, whole numbers, floats and times.
 
-    `taken` are the names of features and labels. Raises TypeError if `keys` is neither a structured array, nor a
-    mapping of names to columns, nor a data frame; ValueError, which begins with `table`, if a column has another type
-    or length or the name of another, or if keys are missing or come twice.
+    `taken` are the names of features and labels. Raises TypeError if `keys` is something else than `KeysLike`;
+    ValueError, which begins with `table`, if a column has another type or length or the name of another, or if keys are
+    missing or come twice.
     """
     columns = dict(_iter_columns(keys, table))
     _require_names(columns, taken, table)
@@ -216,6 +217,12 @@ def _is_none(value: object) -> bool:
 def _kind_of(value: object) -> type:
     kinds = ((bool, bool), (str, str), (Integral, int), (Real, float), (date | np.datetime64, date))
     return next((kind for bases, kind in kinds if isinstance(value, bases)), type(value))
+
+
+def to_time(value: Any) -> np.datetime64:
+    """Turn a datetime, with or without a zone, or a date into a time in UTC."""
+    zone = getattr(value, "utcoffset", lambda: None)()
+    return np.datetime64(value if zone is None else value.replace(tzinfo=None) - zone, "us")
 
 
 # Of each kind of values: what stands for a missing one, how others are read, and the type of the column.

@@ -230,7 +230,7 @@ _READERS: Mapping[type | None, tuple[object, Callable[[Any], object], npt.DTypeL
     str: ("", str, np.str_),
     int: (0, int, None),
     float: (np.nan, float, np.float64),
-    date: (np.datetime64("NaT"), to_time, _TIME),
+    date: (np.datetime64("NaT", "us"), to_time, _TIME),
 }
 
 

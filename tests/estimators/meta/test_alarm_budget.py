@@ -367,7 +367,7 @@ AT = [MIDNIGHT, MIDNIGHT + HOUR]
         ({"at": AT[:1], "host": ["a"]}, "an entry for each of the 2 rows"),
         ({"at": AT[::-1], "host": ["a", "b"]}, "Times of rows must not fall. Got 2024-03-01T00:00:00.000000 in row 1"),
         (
-            {"at": [AT[0], np.datetime64("NaT")], "host": ["a", "b"]},
+            {"at": [AT[0], np.datetime64("NaT", "us")], "host": ["a", "b"]},
             "times in 'at' must hold one for each row. Got NaT in row 1",
         ),
         *(

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -108,17 +107,6 @@ def test_a_table_keeps_its_keys(tmp_path: Path, suffix: str) -> None:
     options: dict[str, Any] = {} if "arff" in suffix else {"keys": list(COLUMNS)}
     table = load_dataset(path, labels=["k", "l"], **options)
     np.testing.assert_array_equal(table.X, TABLE.X)
-    assert table.keys is not None
-    assert TABLE.keys is not None
-    assert table.keys.dtype == TABLE.keys.dtype
-    np.testing.assert_array_equal(table.keys, TABLE.keys)
-
-
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.from_pandas, lambda frame: pl.from_pandas(frame).to_arrow()])
-def test_a_frame_keeps_its_keys(kind: Any) -> None:
-    frame = kind(TABLE.to_frame().reset_index())
-    table = Dataset.from_frame(frame, ["k", "l"], keys=list(COLUMNS))
-    assert table.feature_names == ("a", "b")
     assert table.keys is not None
     assert TABLE.keys is not None
     assert table.keys.dtype == TABLE.keys.dtype

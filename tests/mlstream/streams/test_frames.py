@@ -45,6 +45,16 @@ def test_a_dense_table_comes_back_from_a_frame_of_polars(table):
     assert_same_array(back.Y, table.Y)
 
 
+@pytest.mark.parametrize("kind", [lambda frame: frame, pl.from_pandas, lambda frame: pl.from_pandas(frame).to_arrow()])
+def test_keys_come_back_from_a_frame(kind):
+    times = np.array(["2026-01-01T00:00", "2026-01-02T00:00"], "datetime64[us]")
+    keys = {"host": ["a", "b"], "start": times, "port": [2**62, 0], "share": [-0.0, 5e-324]}
+    table = Dataset([[0.5], [1]], [[1, 0], [0, 1]], ["a"], ["k", "l"], keys=keys)
+    back = Dataset.from_frame(kind(table.to_frame().reset_index()), ["k", "l"], keys=list(keys))
+    assert (back.feature_names, back.keys.dtype) == (("a",), table.keys.dtype)
+    np.testing.assert_array_equal(back.keys, table.keys)
+
+
 def test_the_frame_of_a_table_has_labels_first_in_their_types():
     frame = Dataset(np.array([[0.5], [1]], np.float32), [[1, 0], [0, 1]], ["a"], ["k", "l"]).to_frame()
     assert frame.dtypes.map(str).to_dict() == {"k": "uint8", "l": "uint8", "a": "float32"}

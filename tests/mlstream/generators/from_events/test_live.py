@@ -276,7 +276,7 @@ def test_an_event_or_chunk_that_cannot_be_read_changes_nothing():
         [
             *(
                 (good | {"time": time}, "time must be a time: a datetime, text in ISO 8601")
-                for time in ("soon", "", None, math.nan, np.datetime64("NaT"), True, 1e15)
+                for time in ("soon", "", None, math.nan, np.datetime64("NaT", "us"), True, 1e15)
             ),
             ({"time": 0, "host": "a", "size": 1}, "hold column 'proto', None where its cell is empty. Got time, host"),
             (good | {"host": ["a"]}, "Column 'host' must hold text or numbers. Got ['a'] of type list"),

@@ -109,7 +109,22 @@ class Events:
         return f"Events({self.name!r}: {len(self):,} events{span}, columns {', '.join(self.columns)})"
 
     def take(self, events: slice | Index | Mask) -> Events:
-        """Return some of the events, in an order in which times do not fall.
+        """Return some of the events.
+
+        Parameters
+        ----------
+        events : slice, or ndarray of int or bool
+            Their places, in an order in which times do not fall, or a mask.
+
+        Returns
+        -------
+        Events
+            A log of them, with the same roles, name and source.
+
+        Raises
+        ------
+        ValueError
+            If times fall.
 
         Examples
         --------

@@ -33,6 +33,24 @@ def test_numbers_become_text_without_needless_digits():
     assert events.texts("port", "by") == (pytest.approx([0, -1]), ("443",))
 
 
+@pytest.mark.parametrize("events", [slice(1, None), np.array([1, 2, 2]), np.array([True, False, True])])
+def test_a_part_of_a_log_has_the_cells_of_its_events(events):
+    hosts, sizes = ["a", "", "b"], [1.0, np.nan, 3.0]
+    times = np.array([0, 5, 9], "datetime64[us]")
+    log = Events(times, {"host": TextColumn.encode(hosts), "bytes": np.array(sizes)}, by="host", name="n", source="s")
+    part = log.take(events)
+    assert (part.by, part.labels, part.name, part.source) == ("host", None, "n", "s")
+    np.testing.assert_array_equal(part.times, times[events])
+    np.testing.assert_array_equal(part.columns["bytes"], np.array(sizes)[events])
+    found = part.texts("host", "by")
+    assert [(*found.values, "")[code] for code in found.codes] == np.array(hosts)[events].tolist()
+
+
+def test_a_part_of_a_log_has_no_times_that_fall():
+    with pytest.raises(ValueError, match="times must not fall"):
+        Events(TIMES, {}).take(np.array([1, 0]))
+
+
 def test_an_empty_log_has_a_text():
     assert repr(Events(TIMES[:0], {})) == "Events('events': 0 events, columns )"
 

@@ -12,6 +12,8 @@ from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.decisions import require_probabilities
 from mlstream.evaluation.first_predictions import FIRST
 from mlstream.evaluation.learners import adapt_to_stream, fresh, model_size_bytes
+from mlstream.evaluation.live import evaluate_live
+from mlstream.evaluation.live_chunks import LiveSource, is_live
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.provenance import describe_run
 from mlstream.evaluation.references import reference_scores
@@ -53,7 +55,7 @@ class UndefinedCellsWarning(UserWarning):
 
 def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its record holds
     estimator: object,
-    stream: StreamLike,
+    stream: StreamLike | LiveSource,
     *,
     label_space: LabelSpace | None = Settings.label_space,
     metrics: Sequence[str] = Settings.metrics,
@@ -95,9 +97,10 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         with ``on_new_labels="grow"`` is given the labels that have emerged so far, in that order; others are given all.
         Where the stream knows which features are categories, the learner is told (`estimators.with_categories`): trees
         of ours split them, other learners get a 0/1 feature for each value.
-    stream : Stream, str or path
+    stream : Stream, str, path or iterable
         The stream; or its file, its published folder, or the name of one that this project publishes. Rows of an NPZ
-        file stay in it until they are learnt, so that memory does not depend on their number.
+        file stay in it until they are learnt, so that memory does not depend on their number. Or a live source: any
+        iterable of rows ``(x, y)``, of chunks ``(X, Y)`` or of tables (`Dataset`), see Notes.
     label_space : {"task", "seen", "all"}, optional
         Labels that count in a score: those of the row's task, of all tasks seen so far, or all; by default as the
         scenario asks. That is "seen" for the scenarios class-incremental, task-free, label-emerging and iirc, and
@@ -150,7 +153,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         By default a learner that raises a ValueError at the first row is tried again with each row more, up to a
         hundred. The record has the number of rows that were waited for (``warm_up_rows``; 0 for most learners).
     progress : callable, optional
-        Called with the number of rows done and the number of rows of the stream.
+        Called with the number of rows done and the number of rows of the stream; of a live source, with the number of
+        rows so far, twice.
 
     Returns
     -------
@@ -208,6 +212,16 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     installation; `run_campaign` makes such calls beforehand. Learners are asked for decisions and for probabilities
     wherever they have both.
 
+    A live source may never end. Its rows are of one task, under the label space "all", and there are no evaluation
+    sets: the record has the prequential scores and curves alone, its ``scenario`` is "live", and it is written without
+    R and references. The first chunk sets the columns. Later tables may hold them in another order; other features are
+    an error, and so are new labels, unless the learner takes them in (``on_new_labels="grow"``). In the rows before,
+    new labels do not count; rows without any label are passed over. Single rows wait for each other, `chunk_size` at
+    most, which changes no score. As the length is not known, checkpoints are a power of two of rows apart, which
+    doubles whenever there are more than `n_checkpoints`, and a curve ends at the last of them. Memory does not depend
+    on the number of rows. The time cap is looked at when the source gives something: what waits for rows, as
+    `mlstream.service.follow_csv` does, has a timeout of its own. An error of the source is raised, and no record made.
+
     References
     ----------
     Hugo Peuzet, Pascale Kuntz, Frank Meyer, Vincent Lemaire, Killian Le Mau, "Apprentissage multi-labels et
@@ -226,6 +240,12 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     >>> result = evaluate(MLPClassifier(hidden_layer_sizes=()), stream, energy="none")
     >>> result.status, len(result.R["ba_macro"])
     ('done', 5)
+
+    A source whose end nobody knows:
+
+    >>> result = evaluate(MLPClassifier(hidden_layer_sizes=()), zip(X, Y), energy="none")
+    >>> result.scenario, result.experience_sizes, "acc" in result.scores
+    ('live', [100], False)
     """
     settings = Settings(
         label_space=label_space,
@@ -243,8 +263,11 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         chunk_size=chunk_size,
         warm_up_rows=warm_up_rows,
     )
+    require_seed(seed)
+    if is_live(stream):
+        return evaluate_live(estimator, stream, seed, settings, progress)
     stream = as_stream(stream)
-    copy = fresh(estimator, require_seed(seed), stream)
+    copy = fresh(estimator, seed, stream)
     require_probabilities(estimator, settings)
     with cpu_part("records"):
         description = describe_run(estimator, stream, seed, settings)

@@ -19,7 +19,13 @@ from metrics.validation import positive_columns
 from mlstream._support.mapped import plain
 from mlstream.evaluation.decisions import Decisions, make_decisions
 from mlstream.evaluation.label_space import mask_rows
-from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
+from mlstream.evaluation.predictions import (
+    Predictions,
+    join_predictions,
+    no_predictions,
+    read_predictions,
+    widen_columns,
+)
 from mlstream.evaluation.resources import Phase, ResourceMeter
 from mlstream.evaluation.settings import Settings
 from mlstream.streams.array_likes import Features
@@ -114,6 +120,11 @@ class Learner(ABC):
     @abstractmethod
     def begin(self, X: Features, Y: Indicator) -> None:
         """Take the state before any learning; only the widths of X and Y are read."""
+
+    def widen(self, n_labels: int) -> None:
+        """Take more labels from now on; they do not count in rows that wait still."""
+        self._n_labels = n_labels
+        self.first_rows.widen(n_labels)
 
     def predict(self, X: Features, heads: Mask | None = None) -> Predictions:
         """Predict held-out rows; 0 with probability 0 if the estimator has learnt nothing and has no start state.
@@ -333,6 +344,13 @@ class FirstRows:
         environment = None if given.environment is None else np.concatenate([part.environment for part in parts])
         joined = Given(np.concatenate([part.mask for part in parts]), environment=environment)
         return Rows(join_rows(X_parts), np.concatenate(Y_parts), joined)
+
+    def widen(self, n_labels: int) -> None:
+        """Take more labels, which do not count in the rows so far."""
+        self._parts = [
+            Rows(X, widen_columns(Y, n_labels), given._replace(mask=widen_columns(given.mask, n_labels)))
+            for X, Y, given in self._parts
+        ]
 
     def close(self) -> None:
         """Note that the learner has learnt the rows."""

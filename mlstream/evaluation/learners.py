@@ -27,16 +27,22 @@ from mlstream.evaluation.learner_base import (
     takes,
     takes_task_to_predict,
 )
-from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
+from mlstream.evaluation.predictions import (
+    Predictions,
+    join_predictions,
+    no_predictions,
+    read_predictions,
+    widen_predictions,
+)
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.wrapping import wrap
 from mlstream.streams.keys import Keys
 from mlstream.streams.label_values import filled, known
-from mlstream.streams.stream import Features, Index, Indicator, Mask, Stream
+from mlstream.streams.stream import Dataset, Features, Index, Indicator, Mask, Stream
 
 
-def fresh(estimator: object, seed: int, stream: Stream | None = None) -> Any:
+def fresh(estimator: object, seed: int, stream: Stream | Dataset | None = None) -> Any:
     """Clone an estimator without its learnt state, as a learner of labels, wrapped if needed, and seed it.
 
     The seed goes to every parameter called `random_state`, nested estimators included. A learner of a stream is told
@@ -100,6 +106,13 @@ def adapt_to_stream(estimator: Any, stream: Stream, meter: ResourceMeter, settin
 class ChunkLearner(Learner):
     """An estimator with `predict_then_fit`; with `begin` as well, it predicts before it has learnt anything."""
 
+    _is_wider = False
+
+    def widen(self, n_labels: int) -> None:
+        """Take more labels from now on."""
+        super().widen(n_labels)
+        self._is_wider = True
+
     def begin(self, X: Features, Y: Indicator) -> None:
         """Take the estimator's own start state, if it has one."""
         if hasattr(self.estimator, "begin"):
@@ -121,6 +134,13 @@ class ChunkLearner(Learner):
 
     def _wait_or_learn(self, X: Features, Y: Indicator, given: Given) -> None:
         self._wait_or_train(X, Y, given)
+
+    def _read(self, decided: object, proba: object, n_samples: int) -> Predictions:
+        # the estimator may have predicted before it met the labels that are new
+        n_known = min(self._n_labels, self.estimator.n_labels_) if self._is_wider else self._n_labels
+        if n_known == self._n_labels:
+            return super()._read(decided, proba, n_samples)
+        return widen_predictions(read_predictions(self._name, decided, proba, (n_samples, n_known)), self._n_labels)
 
     def _test_then_train(self, X: Features, Y: Indicator, given: Given) -> Predictions:
         # `predict_then_fit` has no mask for predictions

@@ -33,6 +33,18 @@ def no_predictions(n_samples: int, n_labels: int) -> Predictions:
     return Predictions(np.zeros((n_samples, n_labels), dtype=np.uint8), np.zeros((n_samples, n_labels)))
 
 
+def widen_columns(table: np.ndarray, n_labels: int) -> np.ndarray:
+    """Return a table, or a mask, with further labels behind its own: 0, or False, in all rows."""
+    more = np.zeros((*table.shape[:-1], n_labels - table.shape[-1]), dtype=table.dtype)
+    return np.concatenate([table, more], axis=-1)
+
+
+def widen_predictions(found: Predictions, n_labels: int) -> Predictions:
+    """Return predictions of further labels, which are 0 with probability 0."""
+    decided, proba = widen_columns(found.decided, n_labels), widen_columns(found.proba, n_labels)
+    return Predictions(decided, proba, tuple(widen_columns(table, n_labels) for table in found.also))
+
+
 def join_predictions(parts: Sequence[Predictions]) -> Predictions:
     """Join the predictions of consecutive rows."""
     decided, proba, also = zip(*parts, strict=True)

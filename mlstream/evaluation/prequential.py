@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import pairwise
+from operator import add
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +22,7 @@ from metrics import (
     rmse_by_row,
     running_mean,
 )
-from mlstream.evaluation.predictions import Floats
+from mlstream.evaluation.predictions import Floats, widen_columns
 from mlstream.evaluation.scoring import (
     CORE_METRICS,
     UNDECIDED,
@@ -34,6 +38,7 @@ from mlstream.evaluation.scoring import (
     sum_rows,
     tally,
     tally_again,
+    widen_scored,
     with_ending,
 )
 from mlstream.evaluation.settings import OneClass, Settings, Ties
@@ -44,6 +49,8 @@ _CHECKPOINTS_PER_WINDOW = 5
 
 # Counts of single rows and their temporaries take about 200 bytes a cell.
 _CELLS_PER_BLOCK = 2**17
+# Rows that wait for a cut of an open plan take memory.
+_MAX_PIECE = 2**11
 
 Counts = npt.NDArray[np.int64]
 
@@ -55,6 +62,59 @@ class Plan(NamedTuple):
     window: int  # Number of rows that a windowed score covers.
     # Checkpoints, where their windows begin, and where experiences end, because their masks differ.
     cuts: tuple[int, ...]
+
+    def next_cut(self, n_rows: int) -> int:
+        """Return the first cut after a number of rows."""
+        return self.cuts[bisect_right(self.cuts, n_rows)]
+
+    def keeps(self, n_rows: int) -> bool:  # noqa: ARG002 - an open plan does not keep all
+        """Return whether pieces on both sides of a cut stay apart."""
+        return True
+
+    def thin(self, n_rows: int) -> bool:  # noqa: ARG002
+        """Return whether fewer cuts are kept from a number of rows on."""
+        return False
+
+    def reached(self, n_rows: int) -> list[int]:
+        """Return the checkpoints among a number of rows."""
+        return [checkpoint for checkpoint in self.checkpoints if checkpoint <= n_rows]
+
+
+class OpenPlan:
+    """The plan of a stream whose length is not known: whenever there are too many checkpoints, every other one goes.
+
+    Checkpoints are multiples of a step, which doubles; `window` is the number of rows that a windowed score covers, by
+    default five steps.
+    """
+
+    def __init__(self, n_checkpoints: int, window: int | None) -> None:
+        self._n_checkpoints, self._window, self._step = n_checkpoints, window, 1
+
+    @property
+    def window(self) -> int:
+        """Number of rows that a windowed score covers."""
+        return self._window or _CHECKPOINTS_PER_WINDOW * self._step
+
+    def next_cut(self, n_rows: int) -> int:
+        """Return the first cut after a number of rows: a checkpoint, where a window begins, or many rows later."""
+        to_checkpoint = self._step - n_rows % self._step
+        to_window = self._step - (n_rows + self.window) % self._step
+        return n_rows + min(to_checkpoint, to_window, _MAX_PIECE)
+
+    def keeps(self, n_rows: int) -> bool:
+        """Return whether pieces on both sides of a cut stay apart."""
+        return n_rows % self._step == 0 or (n_rows + self.window) % self._step == 0
+
+    def thin(self, n_rows: int) -> bool:
+        """Take larger steps if there are too many checkpoints, and return whether that was so."""
+        was = self._step
+        while n_rows // self._step > self._n_checkpoints:
+            self._step *= 2
+        return self._step > was
+
+    def reached(self, n_rows: int) -> list[int]:
+        """Return the checkpoints among a number of rows."""
+        return list(range(self._step, n_rows + 1, self._step))
 
 
 def plan_curves(experience_sizes: Sequence[int], n_checkpoints: int, window: int | None) -> Plan:
@@ -81,7 +141,7 @@ class PrequentialScorer:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: Plan | OpenPlan,
         k: int,
         one_class: OneClass,
         metrics: Metrics = (),
@@ -91,7 +151,7 @@ class PrequentialScorer:
         self._plan = plan
         self._k = k
         self._pending: list[Scored] = []
-        self._n_pieces = 0
+        self._last_cut = 0
         self._no_change: NoChangePredictor | None = None
         self._ties = ties
         self._rules = {
@@ -109,12 +169,21 @@ class PrequentialScorer:
         """Add the next rows."""
         start, n_rows = 0, len(scored.Y)
         while start < n_rows:
-            stop = min(n_rows, start + self._plan.cuts[self._n_pieces] - self._n_rows)
+            cut = self._plan.next_cut(self._last_cut)
+            stop = min(n_rows, start + cut - self._n_rows)
             self._pending.append(scored.rows(start, stop))
             self._n_rows += stop - start
             start = stop
-            if self._n_rows == self._plan.cuts[self._n_pieces]:
+            if self._n_rows == cut:
                 self._close()
+
+    def widen(self, n_labels: int) -> None:
+        """Take more labels from now on, which did not count in the rows so far."""
+        self._pending = [widen_scored(scored, n_labels) for scored in self._pending]
+        if self._no_change is not None:
+            self._no_change.widen(n_labels)
+        for pieces in self._rules.values():
+            pieces.widen(n_labels)
 
     def finish(self) -> tuple[dict[str, float], dict[str, Curve]]:
         """Return each score over all rows and its curve up to the last checkpoint reached; nothing without rows.
@@ -124,9 +193,9 @@ class PrequentialScorer:
         """
         if self._pending:
             self._close()
-        if not self._n_pieces:
+        if not self._n_rows:
             return {}, {}
-        reached = [checkpoint for checkpoint in self._plan.checkpoints if checkpoint <= self._n_rows]
+        reached = self._plan.reached(self._n_rows)
         scores: dict[str, float] = {}
         curves: dict[str, Curve] = {}
         for ending, pieces in self._rules.items():
@@ -136,14 +205,17 @@ class PrequentialScorer:
         return _without(scores, again), _without(curves, again)
 
     def _close(self) -> None:
-        piece = join_scored(self._pending)
+        piece, start = join_scored(self._pending), self._last_cut
         if self._no_change is None:
             self._no_change = NoChangePredictor(piece.Y.shape[1])
         first, repeated = tally(piece, self._k, self._ties), self._no_change.repeat(piece)
         for (ending, pieces), one in zip(self._rules.items(), piece.by_rule(), strict=True):
             pieces.add(one, tally_again(first, one) if ending else first, repeated)
-        self._n_pieces += 1
+        self._last_cut = self._n_rows
         self._pending.clear()
+        if self._plan.thin(self._n_rows) or not self._plan.keeps(start):
+            for pieces in self._rules.values():
+                pieces.join(self._plan.keeps)
 
 
 def _without(values: Mapping[str, Value], names: Collection[str]) -> dict[str, Value]:
@@ -161,6 +233,7 @@ class _Pieces:
         self._tallies: list[Tally] = []
         self._sums: list[Floats] = []
         self._mistakes: list[Mistakes] = []
+        self._running: list[tuple[float, float]] = []
 
     def add(self, scored: Scored, tallied: Tally, repeated: Indicator) -> None:
         """Add the next piece, its tally, and what a predictor that repeats the last labels predicts."""
@@ -168,6 +241,23 @@ class _Pieces:
         self._sums.append(sum_rows(scored, self._k, self._metrics))
         self._mistakes.append(count_mistakes(scored, repeated))
         self._anytime.add(scored)
+        self._running.append(self._anytime.running)
+
+    def join(self, keeps: Callable[[int], bool]) -> None:
+        """Join each piece to the one before it, unless the cut between them is kept."""
+        ends = np.cumsum([piece.n_rows for piece in self._tallies]).tolist()
+        starts = [place for place, cut in enumerate([0, *ends[:-1]]) if not cut or keeps(cut)]
+        groups = [slice(*pair) for pair in pairwise([*starts, len(ends)])]
+        self._tallies = [Tally(*_add_all(self._tallies[group])) for group in groups]
+        self._mistakes = [Mistakes(*_add_all(self._mistakes[group])) for group in groups]
+        self._sums = [np.sum(self._sums[group], axis=0) for group in groups]
+        self._running = [self._running[group][-1] for group in groups]
+
+    def widen(self, n_labels: int) -> None:
+        """Take more labels from now on."""
+        self._tallies = [piece._replace(counts=_widen_counts(piece.counts, n_labels)) for piece in self._tallies]
+        self._mistakes = [piece._replace(labels=widen_columns(piece.labels, n_labels)) for piece in self._mistakes]
+        self._anytime.widen(n_labels)
 
     def finish(self, n_rows: int) -> dict[str, float]:
         """Return the scores over all rows."""
@@ -175,7 +265,7 @@ class _Pieces:
         return final | self._anytime.finish()
 
     def _between(self, starts: list[int], stops: list[int]) -> dict[str, Floats]:
-        core = CumulativeSums(self._tallies, self._k, self._one_class)
+        core = CumulativeSums(self._tallies, self._k, self._one_class, self._running)
         named = NamedSums(self._tallies, self._sums, self._metrics)
         no_change = NoChangeSums(self._mistakes)
         return core.between(starts, stops) | no_change.between(starts, stops) | named.between(starts, stops)
@@ -193,6 +283,15 @@ class _Pieces:
             )
             for name in (*CORE_METRICS, "kappa_temporal", *(one.name for one in self._metrics))
         }
+
+
+def _add_all(pieces: Sequence[Sequence[Any]]) -> Iterator[Any]:
+    """Add up each field of some pieces."""
+    return (reduce(add, values) for values in zip(*pieces, strict=True))
+
+
+def _widen_counts(counts: LabelCounts, n_labels: int) -> LabelCounts:
+    return LabelCounts(*(widen_columns(part, n_labels) for part in (counts.tp, counts.fp, counts.fn, counts.tn)))
 
 
 def anytime_name(metric: str) -> str:
@@ -224,6 +323,17 @@ class AnytimeScores:
                 self._read_means("rmse", _errors(block))
             if "precision_at_k" in self._values:
                 self._read_means("precision_at_k", _precisions(block, self._k, self._ties))
+
+    @property
+    def running(self) -> tuple[float, float]:
+        """The sums of the errors and of the precisions of all rows so far, added one by one; 0 without these."""
+        errors, precisions = (self._values.get(name, _Sum()).total for name in ("rmse", "precision_at_k"))
+        return errors, precisions
+
+    def widen(self, n_labels: int) -> None:
+        """Take more labels from now on."""
+        if self._counts is not None:
+            self._counts = _widen_counts(self._counts, n_labels)
 
     def finish(self) -> dict[str, float]:
         """Return the any-time score of each metric; NaN where it was never defined."""
@@ -295,6 +405,10 @@ class NoChangePredictor:
 
     def __init__(self, n_labels: int) -> None:
         self._last = np.zeros(n_labels, dtype=np.uint8)
+
+    def widen(self, n_labels: int) -> None:
+        """Take more labels from now on."""
+        self._last = widen_columns(self._last, n_labels)
 
     def repeat(self, scored: Scored) -> Indicator:
         """Predict the next rows of the stream."""

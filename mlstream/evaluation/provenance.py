@@ -23,7 +23,7 @@ from mlstream.evaluation.run import precision_k
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.wrapping import wrapped_as
 from mlstream.streams.card_model import StreamCard
-from mlstream.streams.stream import Stream
+from mlstream.streams.stream import Dataset, Stream
 
 # Packages that can change the bits of a run, or its cost.
 _VERSIONED = ("numpy", "scipy", "scikit-learn", "numba", "river", "codecarbon")
@@ -36,12 +36,7 @@ def describe_run(estimator: object, stream: Stream, seed: int, settings: Setting
     The estimator is as the user has it: neither wrapped nor seeded.
     """
     copy = fresh(estimator, seed, stream)
-    return {
-        "strategy": type(estimator).__name__,
-        "wrapped_as": wrapped_as(estimator),
-        "estimator": plain_repr(copy),
-        "parameters": parameters_as_json(copy),
-        "seed": seed,
+    return _describe_learner(estimator, copy, seed) | {
         "stream": stream.card.name,
         "stream_sha256": stream.card.data_sha256,
         "task_names": [task.name for task in stream.tasks],
@@ -49,10 +44,35 @@ def describe_run(estimator: object, stream: Stream, seed: int, settings: Setting
         "experience_sizes": [len(experience) for experience in stream],
         "label_space": resolve_label_space(settings.label_space, stream.card),
         "settings": settings.as_json() | rules_as_json(settings) | {"k": precision_k(stream)},
-        "uses_task": uses_task(copy),
         "given_labels": _given_labels(copy, stream.card),
         "given_environment": is_given_environment(copy, stream.card),
         "predicts_with_task": shows_task_at_prediction(stream) and takes_task_to_predict(copy),
+    }
+
+
+def describe_live_run(estimator: object, first: Dataset, seed: int, settings: Settings, k: int) -> dict[str, Any]:
+    """Return the same fields for rows of a live source, of which the first chunk is given: all are of one task."""
+    copy = fresh(estimator, seed, first)
+    return _describe_learner(estimator, copy, seed) | {
+        "scenario": "live",
+        "stream": first.name if first.name != Dataset.name else "live",
+        "stream_sha256": "",
+        "task_names": ["live"],
+        "order": [[0]],
+        "label_space": "all",
+        "settings": settings.as_json() | rules_as_json(settings) | {"k": k},
+        "given_labels": "all" if uses_task(copy) else "none",
+    }
+
+
+def _describe_learner(estimator: object, copy: Any, seed: int) -> dict[str, Any]:
+    return {
+        "strategy": type(estimator).__name__,
+        "wrapped_as": wrapped_as(estimator),
+        "estimator": plain_repr(copy),
+        "parameters": parameters_as_json(copy),
+        "seed": seed,
+        "uses_task": uses_task(copy),
         "versions": installed_versions(),
         "machine": describe_machine(),
     }

@@ -27,7 +27,7 @@ from mlstream.streams.stream import Experience, Mask, Stream
 # Called during a run with the number of rows done, and the number of rows of the stream.
 RowProgress = Callable[[int, int], None]
 
-_MAX_K = 3
+MAX_K = 3
 
 # A text that differs from row to row must not fill the memory; nor the record.
 MAX_TEXTS = 100
@@ -37,7 +37,7 @@ _SHOWN_ONCE = {"default", "module", "once"}
 
 def precision_k(stream: Stream) -> int:
     """Return the k of precision@k: 3, or the size of the smallest signature where that is less."""
-    return min(_MAX_K, *(int(task.signature.sum()) for task in stream.tasks))
+    return min(MAX_K, *(int(task.signature.sum()) for task in stream.tasks))
 
 
 def test_then_train(

@@ -18,7 +18,7 @@ from metrics import (
     stack_counts,
 )
 from metrics.named import NamedMetric
-from mlstream.evaluation.predictions import Floats, Predictions, join_predictions
+from mlstream.evaluation.predictions import Floats, Predictions, join_predictions, widen_columns, widen_predictions
 from mlstream.evaluation.settings import OneClass, Settings, Ties
 from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import Indicator, Mask
@@ -66,6 +66,12 @@ class Scored(NamedTuple):
         """Return the rows as each rule decides them, that of the run first."""
         decided, proba, also = self.predictions
         return [self._replace(predictions=Predictions(table, proba)) for table in (decided, *also)]
+
+
+def widen_scored(scored: Scored, n_labels: int) -> Scored:
+    """Return rows with more labels, which do not count in them."""
+    predictions = widen_predictions(scored.predictions, n_labels)
+    return Scored(widen_columns(scored.Y, n_labels), predictions, widen_columns(scored.mask, n_labels))
 
 
 def count_known_only(Y: Indicator, predictions: Predictions, mask: Mask) -> Scored:
@@ -126,12 +132,24 @@ def tally_again(first: Tally, scored: Scored) -> Tally:
 
 
 class CumulativeSums:
-    """Sums from the start of a stream to the end of each consecutive piece; differences are the sums in between."""
+    """Sums from the start of a stream to the end of each consecutive piece; differences are the sums in between.
 
-    def __init__(self, pieces: Sequence[Tally], k: int, one_class: OneClass) -> None:
+    `running` has, at the end of each piece, the sums of the errors and of the precisions of all rows so far. Added row
+    by row, they do not depend on where pieces end, to the last bit; sums of pieces do.
+    """
+
+    def __init__(
+        self,
+        pieces: Sequence[Tally],
+        k: int,
+        one_class: OneClass,
+        running: Sequence[tuple[float, float]] | None = None,
+    ) -> None:
         n_rows, n_scored, n_ranked, counts, errors, hits, most_hits = zip(*pieces, strict=True)
         self._ends, self._errors = (accumulate(np.array(part)) for part in (n_rows, errors))
         self._hits, self._most_hits = (accumulate(np.array(part)) for part in (hits, most_hits))
+        if running is not None:
+            self._errors, self._hits = np.array([(0.0, 0.0), *running]).T * [[1], [k]]
         self._n_scored, self._n_ranked = (accumulate(np.array(part)) for part in (n_scored, n_ranked))
         stacked = stack_counts(counts)
         self._counts = [accumulate(part) for part in (stacked.tp, stacked.fp, stacked.fn, stacked.tn)]

@@ -6,7 +6,14 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, JsonValue, field_validator, model_validator
+from pydantic import (
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from mlstream._support import html as _html
 from mlstream.records.older_records import rename_in_run
@@ -133,6 +140,11 @@ class RunResult(VersionedRecord):
     task_names: list[str]
     order: list[list[int]] = Field(description="Tasks present in each experience.")
     experience_sizes: list[int]
+    scenario: Literal["live"] | None = Field(
+        None,
+        description="live: rows of a source whose end nobody knew, of one task without evaluation sets. Such a record has "
+        "neither R nor references, nor scores that follow from them. Others are written without this field.",
+    )
     label_space: Literal["task", "seen", "all"]
     settings: dict[str, JsonValue] = Field(default_factory=dict, description="The other options of the evaluation.")
     uses_task: bool
@@ -206,6 +218,11 @@ class RunResult(VersionedRecord):
         """
         return make_frame(_score_columns(self))
 
+    @model_serializer(mode="wrap")
+    def _leave_out(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
+        absent = ("scenario",) if self.scenario is None else ("R", "references")
+        return {name: value for name, value in write(self).items() if name not in absent}
+
     @property
     def repetition(self) -> Repetition:
         """Its seeds."""
@@ -273,6 +290,7 @@ def _run_html(run: RunResult) -> str:
     wall_time = total_cost(run, "wall_time_s")
     facts = {
         "Stream": run.stream,
+        "Scenario": run.scenario,
         "Learner": run.estimator,
         "Seed": run.seed,
         "Seed of the order": run.order_seed,

@@ -58,9 +58,9 @@ def _leave_out_blank(block: CsvBlock, places: list[int]) -> tuple[Mapping[int, T
     return found, block.lines[held]
 
 
-def read_json(lines: Lines, wanted: Collection[str] | None) -> Iterator[Block]:
+def read_json(lines: Lines, wanted: Collection[str] | None, first_line: int = 1) -> Iterator[Block]:
     """Read a log in JSON lines, all columns as texts; as `read_csv`."""
-    numbered = ((number, line) for number, line in enumerate(lines.head(), 1) if line and not line.isspace())
+    numbered = ((number, line) for number, line in enumerate(lines.head(), first_line) if line and not line.isspace())
     # Names in the order of their first occurrence.
     names: dict[str, None] = {}
     while taken := list(islice(numbered, _N_ROWS)):

@@ -223,11 +223,11 @@ class CsvBlock:
         raise FormatError(f"{at(self.path, self._first_line)}: rows must be CSV from here on. Got: {got}.") from None
 
 
-def iterate_blocks(lines: Lines, header: CsvHeader) -> Iterator[CsvBlock]:
-    """Read what follows the header in blocks of whole rows."""
+def iterate_blocks(lines: Lines, header: CsvHeader, *, as_they_come: bool = False) -> Iterator[CsvBlock]:
+    """Read what follows the header in blocks of whole rows: large ones, or as the source gives them."""
     first_line = lines.n_read + 1
     block = CsvBlock(b"", header, lines.path, first_line)
-    for content in _join(lines, header.separator):
+    for content in lines.blocks() if as_they_come else _join(lines, header.separator):
         text = _empty_blank_lines(lines.to_utf8(content, first_line), header.separator)
         block = CsvBlock(text, header, lines.path, first_line)
         if first_line == lines.n_read + 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -47,7 +47,12 @@ def parse_csv(content: bytes, path: Path) -> Table:
 
 
 def read_csv(
-    source: Readable, path: Path, dialect: CsvDialect = OWN, words: Mapping[str, TextColumn] | None = None
+    source: Readable,
+    path: Path,
+    dialect: CsvDialect = OWN,
+    words: Mapping[str, TextColumn] | None = None,
+    *,
+    end_head: Callable[[], int] | None = None,
 ) -> Iterator[Table]:
     """Read a CSV file, a row of names and then rows, in tables of some rows, one after the other.
 
@@ -55,9 +60,14 @@ def read_csv(
     them, hold words; all others hold numbers. Rows without a value are left out with a warning. Raises
     NotNumericError, with the line, if a cell is neither a finite number nor a word of its column nor empty; FormatError
     if a row is not as wide as the first, or its index is not its number.
+
+    With `end_head`, rows of a file that grows are given as they come: the source gives whole rows, and is told that the
+    header is read; it returns the number of lines that it skips there.
     """
     lines = Lines(source, path)
     header = read_header(lines, dialect)
+    if end_head is not None:
+        lines.n_read += end_head()
     names = [header.names[place] for place in header.kept]
     found = [(words or {}).get(name, TextColumn(Column(name))) for name in names]
     columns, n_empty = tuple(one.column for one in found), 0
@@ -66,7 +76,7 @@ def read_csv(
     reader = _BlockReader(header, dict(zip(header.kept, found, strict=True)))
     # Without names, a separator at the end of each line looks like a column.
     is_filled = dialect.has_names
-    for block in iterate_blocks(lines, header):
+    for block in iterate_blocks(lines, header, as_they_come=end_head is not None):
         cells = reader.read(block)
         table = replace(head, cells=cells, lines=block.lines, keys=_read_keys(block, header))
         is_empty = _find_empty(block, cells)

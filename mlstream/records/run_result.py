@@ -142,8 +142,8 @@ class RunResult(VersionedRecord):
     experience_sizes: list[int]
     scenario: Literal["live"] | None = Field(
         None,
-        description="live: rows of a source whose end nobody knew, of one task without evaluation sets. Such a record has "
-        "neither R nor references, nor scores that follow from them. Others are written without this field.",
+        description="live: rows of a source whose end nobody knew, of one task without evaluation sets. Such a record "
+        "has neither R nor references, nor scores that follow from them. Others are written without this field.",
     )
     label_space: Literal["task", "seen", "all"]
     settings: dict[str, JsonValue] = Field(default_factory=dict, description="The other options of the evaluation.")

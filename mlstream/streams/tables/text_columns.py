@@ -57,6 +57,8 @@ class TextColumn(NamedTuple):
     @property
     def rule(self) -> str:
         """The rule for the cells of the column, for errors."""
+        if self.column.is_coded and self.column.values and self.column.first_word is None:
+            return f"must be one of its values, {', '.join(map(show, self.column.values))}"
         return _DATE_RULE if self.column.is_date else NUMBER_RULE
 
 

@@ -1,12 +1,13 @@
 """A learner in service: what each part between events and alarms takes, in microseconds of CPU.
 
-    python benchmarks/bench_service.py              # or some of: windows budget feedback memory
+    python benchmarks/bench_service.py              # or some of: windows budget feedback memory sources
 
 ``windows``: live windows of 40 hosts, beside a list of events that pandas groups at the end of each window: nobody else
 gives rows as windows close. 200,000 events a second are asked for, which is 5 us an event.
 ``budget``: `AlarmBudget` beside the learner inside it. ``feedback``: rows that are learnt a thousand rows later, by a
 `FeedbackBuffer`, and by the calls of the learner alone with a deque; "nothing" is a learner whose calls return at once.
-Both may add 5 us to a row. ``memory``: peaks over five million events, and five million rows.
+Both may add 5 us to a row. ``sources``: a learner that is evaluated on single rows, and on chunks of them; and rows of a
+CSV file by `follow_csv`, beside pandas with ``chunksize``. ``memory``: peaks over five million events, and five million rows.
 """
 
 import argparse
@@ -16,6 +17,8 @@ import tracemalloc
 from collections import deque
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -24,9 +27,9 @@ from harness import machine, sized, versions
 
 from estimators import AlarmBudget, OnlineLogisticRegression, make_strategy
 from estimators.contract.base import StreamClassifier
-from mlstream import Events, TextColumn
+from mlstream import Events, TextColumn, evaluate
 from mlstream.generators import LiveWindows, synthetic_events
-from mlstream.service import FeedbackBuffer
+from mlstream.service import FeedbackBuffer, follow_csv
 
 N_DAYS, N_ROWS, N_MANY = sized((20, 20_000, 5_000_000), (1, 200, 20_000))
 N_LABELS, DELAY, CHUNK, ROUNDS = 4, sized(1000, 20), 1000, sized(5, 1)
@@ -188,6 +191,34 @@ def feedback() -> None:
 
 
 # ----------------------------------------------------------------------- memory
+def sources() -> None:
+    """Print the time of a row of a live source."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(N_ROWS, 20)), rng.integers(0, 2, (N_ROWS, N_LABELS)).astype(np.uint8)
+
+    def chunks(size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        return ((X[start : start + size], Y[start : start + size]) for start in range(0, N_ROWS, size))
+
+    loops: dict[str, Callable[[], object]] = {
+        "rows": lambda: evaluate(OnlineLogisticRegression(), zip(X, Y, strict=True), energy="none"),
+        "chunks of 10": lambda: evaluate(OnlineLogisticRegression(), chunks(10), energy="none"),
+        f"chunks of {CHUNK}": lambda: evaluate(OnlineLogisticRegression(), chunks(CHUNK), energy="none"),
+        "learner alone": lambda: [OnlineLogisticRegression().predict_then_fit(*part) for part in chunks(256)],
+    }
+    show("evaluate", N_ROWS, loops)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.csv"
+        labels = [f"y{place}" for place in range(N_LABELS)]
+        pd.DataFrame(np.hstack([X, Y]), columns=[*(f"x{place}" for place in range(20)), *labels]).to_csv(
+            path, index=False
+        )
+        reads: dict[str, Callable[[], object]] = {
+            "follow_csv": lambda: deque(follow_csv(path, labels, stop=lambda: True), maxlen=0),
+            "pandas": lambda: deque(pd.read_csv(path, chunksize=CHUNK), maxlen=0),
+        }
+        show("rows of CSV", N_ROWS, reads)
+
+
 def memory() -> None:
     """Print the peak of memory at each fifth of many events, and of many rows of which a tenth is never learnt."""
     show_peaks("events in windows", take_many_events())
@@ -232,7 +263,7 @@ def take_many_rows() -> Iterator[object]:
             yield buffer
 
 
-SECTIONS = {part.__name__: part for part in (windows, budget, feedback, memory)}
+SECTIONS = {part.__name__: part for part in (windows, budget, feedback, memory, sources)}
 
 
 def main() -> None:

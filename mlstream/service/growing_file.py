@@ -56,9 +56,9 @@ class Patience:
 class GrowingFile:
     """The rows of a file as they come, in pieces of whole lines; a line break in a quoted cell ends none.
 
-    Lines of CSV come one by one until `end_head` is called, so that the bytes of the header are known. `read` waits for more,
-    and returns nothing at the end, or where the file was replaced or cut short (`is_replaced`): then `open` begins the
-    next one.
+    Lines of CSV come one by one until `end_head` is called, so that the bytes of the header are known. `read` waits for
+    more, and returns nothing at the end, or where the file was replaced or cut short (`is_replaced`): then `open`
+    begins the next one.
     """
 
     def __init__(self, path: Path, patience: Patience, start: Position | None, *, is_csv: bool) -> None:

@@ -71,7 +71,13 @@ class Source(ABC):
 
     @abstractmethod
     def position(self) -> Position | FolderPosition:
-        """Return the place behind the last table that was given, for a source that goes on there."""
+        """Return the place behind the last table that was given.
+
+        Returns
+        -------
+        dict
+            The `start` of a source that goes on there; JSON holds it.
+        """
 
     @abstractmethod
     def _tables(self) -> Iterator[Table]:
@@ -128,7 +134,7 @@ class Source(ABC):
                 rule = f"{table.at(int(table.lines[0]))}: key {show(name)} must be of the type of the first rows"
                 raise FormatError(f"{rule}, {self._first.keys[name].dtype}. Got {found.dtype} from here on.")
             keys[name] = table.keys[name]
-        return replace(dataset, keys=keys)
+        return replace(dataset, keys=keys)  # type: ignore[arg-type]  # a mapping becomes an array there
 
 
 def _require_live(reading: ReadingCard) -> None:
@@ -210,7 +216,7 @@ class _JsonSource(_FileSource):
         return self._json_names
 
     def _read(self, block: Block, column: TextColumn) -> np.ndarray:
-        codes, texts = block.cells[column.column.name]  # type: ignore[misc]
+        codes, texts = block.cells[column.column.name]
 
         def fail(code: int, rule: str) -> FormatError:
             return block.fail(int(np.argmax(codes == code)), column.column.name, rule)
@@ -225,7 +231,7 @@ def _to_json_number(text: str) -> float | None:
 def _texts(block: Block, name: str) -> np.ndarray:
     if name not in block.cells:
         raise FormatError(f"keys must name columns of {block.path}. Got {name!r}, which is not one.")
-    codes, texts = block.cells[name]  # type: ignore[misc]
+    codes, texts = block.cells[name]
     return np.array([*texts, ""], dtype=object)[codes]
 
 
@@ -413,12 +419,13 @@ def follow_jsonl(  # noqa: PLR0913
 
     Notes
     -----
-    The columns are the names in the first rows that come together, fields of nested objects by their path, such as
-    ``flow.bytes``. A name that is not there is a missing value; one that comes later is an error. True and false are 1
-    and 0. Files are replaced as for `follow_csv`.
+    The columns are the names in the first rows that come together, also behind a position, fields of nested objects by
+    their path, such as ``flow.bytes``. A name that is not there is a missing value; one that comes later is an error.
+    True and false are 1 and 0. Files are replaced as for `follow_csv`.
     """
     file = GrowingFile(Path(path), Patience(interval_s, timeout_s, stop), start, is_csv=False)
-    choices = Choices(normalise_rule(labels), make_reading(**{**options, "format": "csv"}), None)
+    options["format"] = "csv"
+    choices = Choices(normalise_rule(labels), make_reading(**options), None)
     return _JsonSource(file, Path(path), values, choices, remember)
 
 

@@ -145,9 +145,10 @@ def test_json_lines_are_rows_by_name(tmp_path):
         file.write('{"p": "icmp", "f": {"n": 3}, "ok": true, "y": 1}\n')
     with pytest.raises(ValueError, match=r"line 3: column 'p' must be one of its values, 'tcp', 'udp'. Got 'icmp'"):
         next(follow_jsonl(path, ["y"], values={"p": ["tcp", "udp"]}, start=source.position(), **FAST))
+    again = follow_jsonl(path, ["y"], values={"p": ["tcp", "udp", "icmp"]}, interval_s=0.001, timeout_s=0.5)
+    assert next(again).n_samples == 3
     with path.open("a") as file:
         file.write('{"z": 1}\n')
-    again = follow_jsonl(path, ["y"], values={"p": ["tcp", "udp", "icmp"]}, start=source.position(), **FAST)
     with pytest.raises(ValueError, match=r"line 4: columns must be among those of the first rows. Got 'z'"):
         list(again)
 

@@ -204,7 +204,7 @@ class _JsonSource(_FileSource):
             if column.column.name in block.cells:
                 cells[:, place] = self._read(block, column)
         keys = {name: _texts(block, name) for name in reading.keys}
-        return Table(self._path, tuple(one.column for one in columns), cells, block.lines, keys=keys)
+        return Table(self._path, tuple(column.column for column in columns), cells, block.lines, keys=keys)
 
     def _first_columns(self, block: Block) -> Sequence[str]:
         self._json_names = self._json_names or tuple(block.cells)

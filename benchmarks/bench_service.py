@@ -6,8 +6,8 @@
 gives rows as windows close. 200,000 events a second are asked for, which is 5 us an event.
 ``budget``: `AlarmBudget` beside the learner inside it. ``feedback``: rows that are learnt a thousand rows later, by a
 `FeedbackBuffer`, and by the calls of the learner alone with a deque; "nothing" is a learner whose calls return at once.
-Both may add 5 us to a row. ``memory``: peaks over five million events, and five million rows. ``sources``: a learner that
-is evaluated on single rows, and on chunks; rows of a CSV file by `follow_csv`, beside pandas with ``chunksize``.
+Both may add 5 us to a row. ``memory``: peaks over five million events, and five million rows. ``sources``: a learner
+that is evaluated on single rows, and on chunks; rows of a CSV file by `follow_csv`, beside pandas with ``chunksize``.
 """
 
 import argparse

@@ -45,7 +45,7 @@ def evaluate_live(
         run.run(source, meter, progress)
         resources = meter.report(model_size_bytes(run.estimator))
     if run.first is None:
-        raise ValueError("A live source must give at least one row with a label. Got none.")
+        raise ValueError("A live source must give at least one row with a label. Got 0.")
     record = _score(run, settings)
     return RunResult(
         **describe_live_run(estimator, run.first, seed, settings, run.k),

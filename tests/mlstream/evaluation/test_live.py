@@ -112,7 +112,7 @@ def test_single_rows_and_the_time_cap(monkeypatch):
     monkeypatch.setattr("mlstream.evaluation.live.time.perf_counter", lambda: float(next(clock)))
     taken = []
     rows = (taken.append(row) or row for row in zip(X, Y, strict=True))
-    with pytest.raises(ValueError, match=r"at least one row with a label. Got none"):
+    with pytest.raises(ValueError, match=r"at least one row with a label. Got 0"):
         run(rows, time_cap_s=9.5)
     assert len(taken) == 10
 
@@ -159,7 +159,7 @@ def test_an_error_of_the_source_says_how_many_rows_came_before():
 
 def test_an_empty_source_is_an_error():
     for source in ([], [(X[:0], Y[:0])], [(X, Y[:, :0])]):
-        with pytest.raises(ValueError, match=r"at least one row with a label. Got none"):
+        with pytest.raises(ValueError, match=r"at least one row with a label. Got 0"):
             run(source)
 
 

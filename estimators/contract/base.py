@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 
-from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, RowValues
+from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, RandomStateLike, RowValues
 from estimators.contract.categories import CategoricalFeatures, Nominal, check_coded
+from estimators.contract.explanations import Explanation, Terms, as_explanation, permuted
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.known_labels import KnownLabelScore
 from estimators.contract.locks import Locked, lock_of
@@ -43,6 +44,7 @@ from estimators.contract.validation import (
     check_sample_weight,
     require_a_weight,
 )
+from metrics.validation import require_integer
 
 Mask = npt.NDArray[np.bool_]
 
@@ -82,9 +84,9 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
     each has a column. A learner of classes sets ``_takes_codes = True``: Y is then int64 (n_samples,) for such targets,
     positions in ``classes_``, and ``_predict_proba`` returns (n_samples, n_classes).
 
-    Two more hooks have defaults: ``_infer(X)`` returns predictions and probabilities (override it, instead of
-    ``_predict_proba``, where predictions are not P >= 0.5), and ``_predict_then_learn(X, Y, mask)`` is test-then-train
-    (override it with a compiled loop).
+    Three more hooks have defaults: ``_infer(X)`` returns predictions and probabilities (override it, instead of
+    ``_predict_proba``, where predictions are not P >= 0.5), ``_predict_then_learn(X, Y, mask)`` is test-then-train
+    (override it with a compiled loop), and ``_explain(X)`` returns the terms whose sums scores are, or None.
 
     The state of a learner is what ``_start`` sets: these attributes are listed, and `fit` removes them. Only those that
     are documented end in an underscore. A call with invalid input leaves the estimator as it was, since every attribute
@@ -265,6 +267,55 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
             X = self._check_features(X)
             decided, scores = self._infer(X)
             return self._target.decisions(decided, scores), self._target.probabilities(scores)
+
+    def explain(
+        self,
+        X: MatrixLike,
+        *,
+        background: "MatrixLike | None" = None,
+        n_repeats: int = 10,
+        random_state: RandomStateLike = 0,
+    ) -> Explanation:
+        """Say what each feature of each row adds to the score of each label, beyond what it usually adds.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features of the rows to explain.
+        background : {array-like, sparse matrix} of shape (n_background, n_features), optional
+            Recent rows, whose values features take where a learner is explained by permutation, which needs them. Other
+            learners do not read them.
+        n_repeats : int, default=10
+            Values that each feature takes under permutation, at least 2.
+        random_state : int, RandomState instance or None, default=0
+            Seed of the rows that the values are of.
+
+        Returns
+        -------
+        Explanation
+            Contributions, named; nothing about the learner changes.
+
+        Raises
+        ------
+        ValueError
+            If X is refused by `predict`, or if the learner needs a background and there is none.
+
+        Notes
+        -----
+        Learners that are linear, and trees, are explained exactly: base, contributions and interactions add up to the
+        score; :doc:`/learners/explanations` lists them. All others are explained by permutation: a contribution is the
+        mean change of the probability when the feature takes values of the background instead of its own. It is an
+        estimate with a standard error. What features add only together is counted for each of them, so that these
+        contributions do not add up.
+        """
+        require_integer(n_repeats, "n_repeats", minimum=2)
+        with lock_of(self):
+            X = self._check_features(X)
+            terms = self._explain(X)
+            if terms is None:
+                rows = None if background is None else self._check_features(background)
+                terms = permuted(self, X, rows, n_repeats, random_state)
+            return as_explanation(self, terms)
 
     def predict_then_fit(
         self, X: MatrixLike, Y: MatrixLike, classes: Classes = None, *, label_mask: MaskLike = None
@@ -542,6 +593,10 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
     def _infer(self, X: Features) -> tuple[Array, Array]:
         proba = self._predict_proba(X)
         return proba >= 0.5, proba
+
+    def _explain(self, X: Features) -> Terms | None:  # noqa: ARG002
+        """Return what the scores of rows are the sums of; None if that is not known, so that features are permuted."""
+        return None
 
     def _infer_each(self, X: Features) -> tuple[Array, Array]:
         """Predict rows as `_infer` predicts each alone; override it where the bits of a row depend on other rows."""

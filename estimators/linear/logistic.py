@@ -6,6 +6,7 @@ import numpy as np
 
 from estimators._typing import Array
 from estimators.contract.base import Mask
+from estimators.contract.explanations import Terms, linear_terms
 from estimators.contract.log_odds import LogOddsClassifier
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.validation import Features
@@ -141,6 +142,9 @@ class OnlineLogisticRegression(LogOddsClassifier):
 
     def _log_odds(self, X: Features, proba: Array) -> Array:  # noqa: ARG002
         return np.asarray(X @ self.models_.weights) + self.models_.intercepts
+
+    def _explain(self, X: Features) -> Terms:
+        return linear_terms(X, self.models_.weights, self.models_.intercepts, self._log_odds(X, X))
 
     # ------------------------------------------------------------------ parts
     def _pass(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> Array:

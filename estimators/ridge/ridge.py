@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask
+from estimators.contract.explanations import Terms
 from estimators.contract.locks import lock_of
 from estimators.contract.log_odds import LogOddsClassifier
 from estimators.contract.new_labels import OnNewLabels
@@ -18,6 +19,7 @@ from estimators.contract.validation import Features
 from estimators.ridge._basis import Basis, score, with_constant
 from estimators.ridge._calibration import Calibration
 from estimators.ridge._concepts import Concepts
+from estimators.ridge._explanations import Owners, projected_contributions, terms_of
 from estimators.ridge._kernels.ridge import count_to_doubling
 from estimators.ridge._parameters import check_parameters, require_memory
 from estimators.ridge._projection import Projection, n_dimensions
@@ -334,6 +336,17 @@ class StreamRidgeClassifier(LogOddsClassifier):
             log_odds -= self.calibration_.fixed(late=False).log_odds_of_thresholds
         return np.asarray(log_odds)
 
+    def _explain(self, X: Features) -> Terms:
+        late = bool(self.late_in_predict)
+        coef, F = self._coefficients(late=late), _as_dense(self._features(self._projected(X)))
+        if self._projection_ is None:
+            added = np.zeros((len(F), self.n_labels_, self.n_features_in_))
+        else:
+            scale = 1.0 if self._basis_ is None else self._basis_.scale
+            added = projected_contributions(X, self._projection_, scale, coef[1 : 1 + self._n_dimensions_])
+        owners = Owners.find(self._basis_, self._n_dimensions_, self.n_features_in_)
+        return terms_of(added, F, self._usual_row(), coef, owners, self.calibration_, late=late)
+
     # ---------------------------------------------------------------- one pass
     def _pass(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> tuple[Array, Array]:
         """Predict and learn rows, up to each occasion to add them to the sums."""
@@ -497,6 +510,16 @@ class StreamRidgeClassifier(LogOddsClassifier):
         if self.model_ is not None:
             return self.model_.coef
         return np.pad(np.full((1, self.n_labels_), 0.5), ((0, self._n_dimensions_), (0, 0)))
+
+    def _usual_row(self) -> Array:
+        """Return the mean of the rows of the basis that are summed so far; of projected rows, one without features."""
+        if self._projection_ is not None:
+            return self._features(np.zeros((1, self._n_dimensions_)))[0]
+        total: Array = self._sums_.products[0]
+        if not total[0] and self._waiting_:
+            block = stack(self._waiting_)
+            total = np.asarray(block.weight @ block.F)
+        return total / total[0] if total[0] else np.eye(1, 1 + self._n_dimensions_)[0]
 
     def _linear(self) -> tuple[Array, Array]:
         check_is_fitted(self)

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from estimators._typing import Array, RandomStateLike
 from estimators.contract.batching import blocks
 from estimators.contract.lazy import needing
+from estimators.contract.locks import lock_of
 from estimators.contract.targets import ClassTarget
 from estimators.contract.validation import Features, is_sparse
 from metrics.validation import require_integer
@@ -144,13 +145,14 @@ class Explanation:
         Returns
         -------
         str
-            Label, score, scale, and the features that `top` returns.
+            Label, score, scale, the features that `top` returns, and the largest interaction.
         """
         largest = ", ".join(f"{name} {value:+.3g}" for name, value in self.top(k, label=label, row=row)) or "as usual"
         j = self.label_index(label)
         score = f"{self.scores[row, j]:.3g}" if self.scale == "probability" else f"{self.scores[row, j]:+.3g}"
         kind = self.scale if self.is_exact else f"{self.scale}, estimated"
-        return f"{self.label_names[j]}, {score} ({kind}): {largest}"
+        together = self._largest_interaction(self._row(row), j)
+        return f"{self.label_names[j]}, {score} ({kind}): {largest}{together}"
 
     def to_frame(self) -> Any:
         """Return everything as a table of pandas.
@@ -209,6 +211,13 @@ class Explanation:
         lines = [self.describe(label=j) for j in order[:_MOST_LABELS]]
         return "\n".join([*lines, *([f"and {n_labels - _MOST_LABELS} more labels"] if n_labels > _MOST_LABELS else [])])
 
+    def _largest_interaction(self, row: int, label: int) -> str:
+        values = self.interactions[row, label]
+        if not values.any():
+            return ""
+        largest = int(np.abs(values).argmax())
+        return f"; apart: {self.interaction_names[largest]} {values[largest]:+.3g}"
+
     def _row(self, row: int) -> int:
         return _place(row, "row", len(self.scores))
 
@@ -256,6 +265,13 @@ def linear_terms(X: Features, coef: Array, intercept: Array, scores: Array) -> T
     """Return the terms of log-odds by coefficients (n_features, n_columns): the base is a row of zeros."""
     rows = X.toarray() if is_sparse(X) else X
     return Terms("logit", intercept.copy(), rows[:, np.newaxis, :] * coef.T, scores)
+
+
+def inner_terms(estimator: Any, X: Features) -> Terms | None:
+    """Return the terms of the scores of one of our learners inside another, which has checked the rows."""
+    with lock_of(estimator):
+        terms: Terms | None = estimator._explain(estimator._check_features(X))
+        return terms
 
 
 def permuted(

@@ -12,6 +12,7 @@ from estimators.contract.base import Mask
 from estimators.contract.batching import blocks, dense
 from estimators.contract.blas_threads import one_thread
 from estimators.contract.environments import EnvironmentClassifier
+from estimators.contract.explanations import Terms, linear_terms
 from estimators.contract.log_odds import LogOddsClassifier
 from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.validation import Features, is_sparse
@@ -185,6 +186,9 @@ class InvariantLogisticClassifier(EnvironmentClassifier, LogOddsClassifier):
     def _infer(self, X: Features) -> tuple[Array, Array]:
         z = self._scores(X)
         return z > 0, expit(z)
+
+    def _explain(self, X: Features) -> Terms:
+        return linear_terms(X, self.coef_.T, self.intercept_, self._scores(X))
 
     # ---------------------------------------------------------------- one pass
     def _pass(

@@ -11,6 +11,7 @@ from sklearn.utils import Tags, get_tags
 from estimators._typing import Array
 from estimators.contract.base import StreamClassifier, check_precision, fails_late
 from estimators.contract.categories import placed
+from estimators.contract.explanations import Terms, inner_terms
 from estimators.contract.new_labels import OnNewLabels, grown
 from estimators.contract.seeding import clone_with_seed
 from estimators.contract.validation import Features
@@ -64,6 +65,9 @@ class OuterClassifier(MetaEstimatorMixin, StreamClassifier):
 
     def _predict_proba(self, X: Features) -> Array:
         return self.estimator_.predict_proba(X)
+
+    def _explain(self, X: Features) -> Terms | None:
+        return inner_terms(self.estimator_, X)
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return predict_both(self.estimator_, X)

@@ -1,5 +1,6 @@
 """What each feature adds to the log-odds of ridge regression."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from estimators._typing import Array
 from estimators.contract.explanations import Terms
 from estimators.contract.validation import Features, is_sparse
-from estimators.ridge._basis import Basis, score
+from estimators.ridge._basis import Basis
 from estimators.ridge._calibration import Calibration
 from estimators.ridge._kernels.calibration import N_EVIDENCE
 from estimators.ridge._kernels.explaining import add_by_owner, turn_into_log_odds
@@ -30,16 +31,23 @@ class Owners(NamedTuple):
 
         If features are projected, all but the linear part of a dimension belongs to none of its features.
         """
-        is_projected = n_dimensions < n_features
-        own = np.full(1 + n_dimensions, -1) if is_projected else np.arange(-1, n_features)
         if basis is None:
-            return cls(own, _NO_PAIRS, (_ROW,))
-        if is_projected:
-            others = np.full(basis.knots.size + len(basis.pairs) + len(basis.biases), n_features)
-            return cls(np.concatenate([own, others]), _NO_PAIRS, (_UNITS, _ROW))
-        hinges = basis.hinged.repeat(basis.knots.shape[1])
-        pairs = n_features + np.arange(len(basis.pairs) + len(basis.biases)).clip(max=len(basis.pairs))
-        return cls(np.concatenate([own, hinges, pairs]), basis.pairs, (_UNITS, _ROW))
+            return cls(_owners(b"", 0, 0, 0, (n_dimensions, n_features)), _NO_PAIRS, (_ROW,))
+        is_projected, n_pairs = n_dimensions < n_features, len(basis.pairs)
+        sizes = (0 if is_projected else n_pairs), len(basis.biases) + (n_pairs if is_projected else 0)
+        of = _owners(basis.hinged.tobytes(), basis.knots.shape[1], *sizes, (n_dimensions, n_features))
+        return cls(of, _NO_PAIRS if is_projected else basis.pairs, (_UNITS, _ROW))
+
+
+@lru_cache(maxsize=32)
+def _owners(hinged: bytes, n_knots: int, n_pairs: int, n_units: int, widths: tuple[int, int]) -> Array:
+    """Return the owner of each function of a basis; it is kept, as finding it takes longer than using it."""
+    n_dimensions, n_features = widths
+    of_hinges = np.frombuffer(hinged, np.int64).repeat(n_knots)
+    own = np.arange(-1, n_dimensions)
+    if n_dimensions < n_features:
+        own, of_hinges = np.full_like(own, -1), np.full_like(of_hinges, n_features)
+    return np.concatenate([own, of_hinges, n_features + np.arange(n_pairs), np.full(n_units, n_features + n_pairs)])
 
 
 def terms_of(
@@ -52,10 +60,10 @@ def terms_of(
     n_rows, n_labels, _ = contributions.shape
     coef = np.ascontiguousarray(coef)
     interactions = np.zeros((n_rows, n_labels, len(owners.pairs) + len(owners.totals)))
-    add_by_owner(F, usual, coef, owners.of, contributions, interactions)
-    scores, usual_scores = score(F, coef), score(usual[np.newaxis], coef)[0]
+    scores, usual_scores = np.zeros((n_rows, n_labels)), np.zeros((1, n_labels))
+    add_by_owner(F, usual[np.newaxis], coef, owners.of, contributions, interactions, scores, usual_scores)
     base, log_odds, room = np.empty(n_labels), np.empty((n_rows, n_labels)), np.empty((2, n_labels, N_EVIDENCE))
-    turn_into_log_odds(scores, usual_scores, calibration[:], late, room, contributions, interactions, base, log_odds)
+    turn_into_log_odds(scores, usual_scores[0], calibration[:], late, room, contributions, interactions, base, log_odds)
     return Terms("logit", base, contributions, log_odds, interactions, owners.pairs, owners.totals)
 
 

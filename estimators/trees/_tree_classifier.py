@@ -7,8 +7,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array
 from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.explanations import Terms
 from estimators.contract.locks import lock_of
 from estimators.contract.validation import Features
+from estimators.trees._explanations import explain_bank
 from estimators.trees._graphviz import dot
 from estimators.trees._importances import importances, importances_of_trees
 from estimators.trees._tree_bank import TreeBank, codes_of, decide
@@ -80,6 +82,9 @@ class TreeClassifier(StreamClassifier):
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self._decide(self.bank_.predict(X))
+
+    def _explain(self, X: Features) -> Terms:
+        return explain_bank(self.bank_, X, of_classes=not self._target.multilabel)
 
     # ------------------------------------------------------------------ parts
     def _decide(self, votes: Array) -> tuple[Array, Array]:

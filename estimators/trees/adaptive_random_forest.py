@@ -12,9 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.categories import CategoricalFeatures, nominal_places
+from estimators.contract.explanations import Terms
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels, grows
 from estimators.contract.validation import Features
+from estimators.trees._explanations import explain_forest
 from estimators.trees._forest_bank import ForestBank
 from estimators.trees._importances import importances
 from estimators.trees._kernels.forest import ForestParams
@@ -251,6 +253,11 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self._decide(self.forest_.predict(X))
+
+    def _explain(self, X: Features) -> Terms | None:
+        if not isinstance(self.forest_, ForestBank):
+            return None
+        return explain_forest(self.forest_, X, of_classes=not self._target.multilabel)
 
     # ------------------------------------------------------------------ parts
     def _counters(self, name: str) -> Array:

@@ -3,6 +3,7 @@
 from estimators._kernels.compile import LOOP, PART, Direct, njit
 from estimators._typing import Array
 from estimators.ridge._kernels.calibration import _MOST_LOG_ODDS, _ROW, State, clip, gather
+from estimators.ridge._kernels.ridge import dense_scores
 
 # Of differences of scores that are less, log-odds have no secant that rounding would not spoil.
 _LEAST_DIFFERENCE = 1e-12
@@ -11,16 +12,27 @@ _LEAST_DIFFERENCE = 1e-12
 @Direct
 @njit(**LOOP)
 def add_by_owner(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
-    F: Array, usual: Array, coef: Array, owners: Array, contributions: Array, interactions: Array
+    F: Array,
+    usual: Array,
+    coef: Array,
+    owners: Array,
+    contributions: Array,
+    interactions: Array,
+    scores: Array,
+    usual_scores: Array,
 ) -> None:
-    """Add what each function of the basis adds to a score, beside a usual row, to its owner.
+    """Add what each function of the basis adds to a score, beside that of a usual row (1, n_basis), to its owner.
+
+    The scores of rows, and of the usual one, are added to zeros.
 
     Owners are features, then interactions; functions of the basis with the owner -1 are left out, as is the constant.
     """
+    dense_scores(F, coef, scores)
+    dense_scores(usual, coef, usual_scores)
     n_features = contributions.shape[2]
     for row in range(len(F)):
         for place in range(1, F.shape[1]):
-            difference, owner = F[row, place] - usual[place], owners[place]
+            difference, owner = F[row, place] - usual[0, place], owners[place]
             if difference == 0.0 or owner < 0:
                 continue
             for label in range(coef.shape[1]):

@@ -18,6 +18,7 @@ from estimators._typing import Array, Classes, MatrixLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.composition import Composition
 from estimators.contract.environments import EnvironmentClassifier
+from estimators.contract.explanations import Terms, inner_terms
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels, grown
 from estimators.contract.targets import ClassTarget, as_table
@@ -277,6 +278,26 @@ class StreamPipeline(Composition, EnvironmentClassifier):
         if not self._has_begun:
             return np.zeros((X.shape[0], len(self.classes_)))
         return np.asarray(self._last.predict_proba(self._transform(X)))
+
+    def _explain(self, X: Features) -> Terms | None:
+        if not self._has_begun:
+            scores = self._target.probabilities(self._predict_proba(X))
+            return Terms("probability", scores[0], np.zeros((*scores.shape, self.n_features_in_)), scores)
+        terms = inner_terms(self._last, self._transform(X))
+        return None if terms is None else terms._replace(feature_names=self._names_behind(terms))
+
+    def _names_behind(self, terms: Terms) -> tuple[str, ...]:
+        """Return the names of the features that the last step takes, as far as the steps before it tell them."""
+        names: Any = getattr(self, "feature_names_in_", None)
+        names = [f"x{place}" for place in range(self.n_features_in_)] if names is None else list(names)
+        for name, step in self.steps_[:-1]:
+            if not _passes_through(step):
+                try:
+                    names = step.get_feature_names_out(names)
+                except (AttributeError, ValueError):
+                    # steps that cannot tell
+                    names = [f"{name}__x{place}" for place in range(terms.contributions.shape[2])]
+        return tuple(map(str, names))
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         if not self._has_begun or isinstance(self._target, ClassTarget):

@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 
 from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, RandomStateLike, RowValues
 from estimators.contract.categories import CategoricalFeatures, Nominal, check_coded
-from estimators.contract.explanations import Explanation, Terms, as_explanation, permuted
+from estimators.contract.explanations import Explanation, Terms, as_explanation, permuted, terms_of
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.known_labels import KnownLabelScore
 from estimators.contract.locks import Locked, lock_of
@@ -311,7 +311,7 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
         require_integer(n_repeats, "n_repeats", minimum=2)
         with lock_of(self):
             X = self._check_features(X)
-            terms = self._explain(X)
+            terms = terms_of(self, X)
             if terms is None:
                 rows = None if background is None else self._check_features(background)
                 terms = permuted(self, X, rows, n_repeats, random_state)

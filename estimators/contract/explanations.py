@@ -1,11 +1,13 @@
 """Explanations of predictions: what each feature of a row adds to the score of each label."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.special import expit
 from sklearn.utils import check_random_state
 
 from estimators._typing import Array, RandomStateLike
@@ -17,6 +19,10 @@ from estimators.contract.validation import Features, is_sparse
 from metrics.validation import require_integer
 
 Scale = Literal["logit", "probability", "vote"]
+# Log-odds of the least probability that is predicted.
+_LEAST_LOG_ODDS = float(np.log(np.finfo(np.float64).tiny))
+# Scores nearer to their base have the slope that there is at the base.
+_LEAST_DIFFERENCE = 1e-9
 # Labels that the text of one row lists.
 _MOST_LABELS = 10
 
@@ -41,6 +47,33 @@ class Terms(NamedTuple):
         added, together = (None if part is None else np.concatenate([-part, part], axis=1) for part in parts)
         first, base = np.hstack([whole - self.scores, self.scores]), np.concatenate([whole - self.base, self.base])
         return self._replace(base=base, contributions=added, scores=first, interactions=together)
+
+    def of_last(self) -> "Terms":
+        """Return the terms of the last column."""
+        together = None if self.interactions is None else self.interactions[:, -1:]
+        return self._replace(
+            base=self.base[-1:],
+            contributions=self.contributions[:, -1:],
+            scores=self.scores[:, -1:],
+            interactions=together,
+        )
+
+    def with_pairs_summed(self) -> "Terms":
+        """Return the terms with one interaction for all products of two features."""
+        if self.pairs is None or self.interactions is None or not len(self.pairs):
+            return self
+        n_pairs = len(self.pairs)
+        products = self.interactions[:, :, :n_pairs].sum(axis=2, keepdims=True)
+        together = np.concatenate([products, self.interactions[:, :, n_pairs:]], axis=2)
+        return self._replace(interactions=together, pairs=None, totals=("products of features", *self.totals))
+
+    def silenced(self, columns: Array) -> "Terms":
+        """Return the terms with scores of probability 0 in some columns, whatever the features."""
+        lowest = 0.0 if self.scale == "probability" else _LEAST_LOG_ODDS
+        parts = self.contributions, self.interactions
+        added, together = (None if part is None else np.where(columns[:, np.newaxis], 0.0, part) for part in parts)
+        base, scores = (np.where(columns, lowest, part) for part in (self.base, self.scores))
+        return self._replace(base=base, contributions=added, scores=scores, interactions=together)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -261,17 +294,69 @@ def _numbered(letter: str, n: int) -> tuple[str, ...]:
     return tuple(f"{letter}{place}" for place in range(n))
 
 
+def side_by_side(parts: Sequence[Terms]) -> Terms:
+    """Return the terms of learners for some columns each, on one scale; products of features are one interaction."""
+    if len(parts) == 1:
+        return parts[0]
+    parts = [part.with_pairs_summed() for part in parts]
+    totals = tuple(dict.fromkeys(name for part in parts for name in part.totals))
+    together = [np.zeros((*part.scores.shape, len(totals))) for part in parts]
+    for columns, part in zip(together, parts, strict=True):
+        if part.interactions is not None:
+            columns[:, :, [totals.index(name) for name in part.totals]] = part.interactions
+    base = np.concatenate([part.base for part in parts])
+    added = np.concatenate([part.contributions for part in parts], axis=1)
+    scores = np.hstack([part.scores for part in parts])
+    return Terms(parts[0].scale, base, added, scores, np.concatenate(together, axis=1), totals=totals)
+
+
 def linear_terms(X: Features, coef: Array, intercept: Array, scores: Array) -> Terms:
     """Return the terms of log-odds by coefficients (n_features, n_columns): the base is a row of zeros."""
     rows = X.toarray() if is_sparse(X) else X
     return Terms("logit", intercept.copy(), rows[:, np.newaxis, :] * coef.T, scores)
 
 
+def as_probabilities(terms: Terms) -> Terms:
+    """Return terms of log-odds as those of probabilities, each scaled by the slope from the base to the score."""
+    base, scores = expit(terms.base), expit(terms.scores)
+    difference, flat = terms.scores - terms.base, base * (1.0 - base)
+    is_flat = np.abs(difference) < _LEAST_DIFFERENCE
+    slope = np.where(is_flat, flat, (scores - base) / np.where(is_flat, 1.0, difference))[:, :, np.newaxis]
+    together = None if terms.interactions is None else slope * terms.interactions
+    return terms._replace(
+        scale="probability", base=base, scores=scores, contributions=slope * terms.contributions, interactions=together
+    )
+
+
+def as_mean(terms: Terms, weights: Array) -> Terms:
+    """Return the terms of weighted means over members, whose columns are (n_labels * n_members,) one label's first.
+
+    A label whose members have no weight has a probability of 1/2.
+    """
+    n_rows, n_features = len(terms.scores), terms.contributions.shape[2]
+    total = weights.sum(axis=1, keepdims=True)
+    shares = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    base = (terms.base.reshape(weights.shape) * shares).sum(axis=1)
+    added = np.einsum("rlmf,lm->rlf", terms.contributions.reshape(n_rows, *weights.shape, n_features), shares)
+    scores = (terms.scores.reshape(n_rows, *weights.shape) * shares).sum(axis=2)
+    unknown = np.where(total[:, 0] > 0, 0.0, 0.5)
+    return Terms("probability", base + unknown, added, scores + unknown)
+
+
 def inner_terms(estimator: Any, X: Features) -> Terms | None:
     """Return the terms of the scores of one of our learners inside another, which has checked the rows."""
     with lock_of(estimator):
-        terms: Terms | None = estimator._explain(estimator._check_features(X))
-        return terms
+        return terms_of(estimator, estimator._check_features(X))
+
+
+def terms_of(learner: Any, X: Features) -> Terms | None:
+    """Return the terms of a learner's scores, or None if it does not know them; its lock is held, its rows are checked.
+
+    Probabilities of classes, one against the others, that are divided by their sum are votes.
+    """
+    terms: Terms | None = learner._explain(X)
+    is_divided = isinstance(learner._target, ClassTarget) and learner.n_labels_ > 1 and not learner._takes_codes
+    return terms._replace(scale="vote") if terms is not None and terms.scale == "probability" and is_divided else terms
 
 
 def permuted(

@@ -13,9 +13,11 @@ from sklearn.utils import get_tags
 
 from estimators._typing import Array, Estimator
 from estimators.contract.base import StreamClassifier
+from estimators.contract.explanations import Terms, inner_terms
 from estimators.contract.seeding import clone_with_seed
 from estimators.contract.unknown_labels import runs
 from estimators.contract.validation import Features
+from estimators.trees._explanations import explain_bank
 from estimators.trees._kernels.hoeffding import SKIP
 from estimators.trees._tree_bank import TreeBank, has_bank
 
@@ -70,6 +72,21 @@ def in_threads(work: Callable[[int], T], n_members: int, n_jobs: int | None) -> 
         return [work(j) for j in range(n_members)]
     with ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(work, range(n_members)))
+
+
+def explained_members(members: Sequence[Member], tables: Sequence[Features]) -> list[Terms] | None:
+    """Return the terms of the second of two classes of each member, for a table each; None if any has none."""
+    found = [_explained(member, X) for member, X in zip(members, tables, strict=True)]
+    terms = [of_one for of_one in found if of_one is not None]
+    return terms if len(terms) == len(found) else None
+
+
+def _explained(member: Member, X: Features) -> Terms | None:
+    if isinstance(member, TreeMember):
+        return explain_bank(member.bank, X, of_classes=False)
+    inner = getattr(member, "estimator", None)
+    terms = inner_terms(inner, X) if isinstance(inner, StreamClassifier) else None
+    return None if terms is None else terms.of_last()
 
 
 def infer_each(estimator: object, infer: Callable[[Features], Prediction], X: Features) -> Prediction:

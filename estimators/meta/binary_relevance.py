@@ -11,10 +11,20 @@ from sklearn.utils.validation import check_is_fitted
 from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
 from estimators.contract.categories import placed
+from estimators.contract.explanations import Terms, side_by_side
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.validation import Features
-from estimators.meta._wrapped import Member, Prediction, in_threads, infer_each, make_members, takes_sparse
+from estimators.meta._wrapped import (
+    Member,
+    Prediction,
+    explained_members,
+    in_threads,
+    infer_each,
+    make_members,
+    takes_sparse,
+)
+from estimators.trees._explanations import explain_bank
 from estimators.trees._importances import importances, importances_of_trees
 from estimators.trees._kernels.hoeffding import SKIP
 from estimators.trees._tree_bank import TreeBank, codes_of, decide, has_bank
@@ -180,10 +190,23 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
         models = self._models
         return _stacked(in_threads(lambda j: models[j].predict(X), self.n_labels_, self.n_jobs), started)
 
+    def _explain(self, X: Features) -> Terms | None:
+        each = self._explain_each(X)
+        if each is None:
+            return None
+        terms = side_by_side(each)
+        return terms.silenced(~self.occurred_) if self.start == "first-positive" else terms
+
     def _infer_each(self, X: Features) -> Prediction:
         return infer_each(self.estimator, self._infer, X)
 
     # ------------------------------------------------------------------ parts
+    def _explain_each(self, X: Features) -> list[Terms] | None:
+        """Return the terms of all labels, or of each one; None if any has none."""
+        if isinstance(self._models, TreeBank):
+            return [explain_bank(self._models, X, of_classes=False)]
+        return explained_members(self._models, [X] * self.n_labels_)
+
     def _codes(self, Y: Array, mask: Mask | None, weight: Array | None) -> tuple[Array, Array | bool]:
         """Return the code of each label in each row (0, 1 or `SKIP`), and which labels have started before it."""
         codes = codes_of(Y, mask)

@@ -10,8 +10,10 @@ from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.batching import blocks, dense
 from estimators.contract.categories import CategoricalFeatures, nominal_places
+from estimators.contract.explanations import Terms
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.validation import Features
+from estimators.trees._explanations import with_rest
 from estimators.trees._kernels import rolling
 from estimators.trees._kernels.categories import marks
 from estimators.trees._kernels.rolling import Growth, RollingForest
@@ -188,6 +190,13 @@ class RollingForestClassifier(StreamClassifier):
         for rows in blocks(X):
             rolling.predict(self._forest, dense(X[rows]), votes, proba[rows])
         return proba
+
+    def _explain(self, X: Features) -> Terms:
+        base, votes = np.zeros(self.n_labels_), np.empty(int(self.n_trees))
+        added = np.zeros((X.shape[0], self.n_labels_, self.n_features_in_))
+        for rows in blocks(X):
+            rolling.explain(self._forest, dense(X[rows]), votes, base, added[rows])
+        return with_rest(base, added, self._predict_proba(X))
 
     # ------------------------------------------------------------------ parts
     def _trees(self) -> Iterator[tuple[float, Array, Array, Array, Array]]:

@@ -158,6 +158,14 @@ def _vote(ensembles: Ensembles, scores: Array, params: Params, answers: Answers,
         answers.decided[r, label] = present / total > absent / total if total > 0.0 else False
 
 
+def vote_weights(ensembles: Ensembles, params: Params) -> Array:
+    """Return the weight of the vote of each member."""
+    if not params.boosting:
+        return np.ones(len(ensembles.right))
+    error = (ensembles.wrong + SMALLEST) / (ensembles.right + ensembles.wrong + SMALLEST)
+    return np.where(error > 0.5, 1.0, np.log((1.0 - np.minimum(error, 0.5)) / np.minimum(error, 0.5)))
+
+
 @njit(**HOT)
 def _vote_weight(right: float, wrong: float) -> float:
     """Return the weight of a boosted member's vote: its log-odds of being right, or 1 if it is more often wrong."""

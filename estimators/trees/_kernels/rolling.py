@@ -160,6 +160,36 @@ def predict_row(forest: RollingForest, x: Array, votes: Array, proba: Array) -> 
         proba[label] = min(proba[label], 1.0)
 
 
+@Direct
+@njit(**LOOP)
+def explain(forest: RollingForest, X: Array, votes: Array, base: Array, added: Array) -> None:
+    """Fill in the mean shares at the roots, and add what each feature adds to those on the paths of rows."""
+    vote(forest, votes)
+    for label in range(len(base)):
+        base[label] = 0.0
+        for tree in range(len(votes)):
+            if votes[tree] > 0.0:
+                base[label] += votes[tree] * forest.shares[tree, 0, label]
+    for tree in range(len(votes)):
+        if votes[tree] > 0.0:
+            for row in range(len(X)):
+                explain_path(forest, tree, X, row, votes[tree], added)
+
+
+@njit(**PART)
+def explain_path(forest: RollingForest, tree: int, X: Array, row: int, weight: float, added: Array) -> None:
+    """Add the changes of shares along the path of a row, times a weight."""
+    nodes, node = forest.nodes[tree], 0
+    while nodes[node, FEATURE] != LEAF:
+        feature = nodes[node, FEATURE]
+        is_below = is_left(X[row, feature], forest.thresholds[tree, node], is_marked(forest.nominal, feature))
+        child = nodes[node, LEFT] + (not is_below)
+        for label in range(added.shape[1]):
+            change = forest.shares[tree, child, label] - forest.shares[tree, node, label]
+            added[row, label, feature] += weight * change
+        node = child
+
+
 @njit(**PART)
 def follow(forest: RollingForest, x: Array, codes: Array) -> None:
     """Count the error of each tree on the known labels of a row."""

@@ -1,0 +1,37 @@
+"""Contributions to log-odds of ridge regression, beside sums by feature that NumPy takes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import logit
+
+from estimators import StreamRidgeClassifier
+
+
+def with_flags(rng, n_rows):
+    X = rng.normal(size=(n_rows, 6))
+    X[:, 4:] = X[:, 4:] > 0
+    return X, np.column_stack([X[:, 0] > 0.5, X[:, 4] * X[:, 5] > 0, rng.random(n_rows) > 0.7])
+
+
+@given(seed=st.integers(0, 10**6), n_rows=st.integers(1, 300), late=st.booleans())
+def test_contributions_are_the_secant_times_those_to_the_score(seed, n_rows, late):
+    X, Y = with_flags(np.random.default_rng(seed), n_rows + 5)
+    ridge = StreamRidgeClassifier(random_state=0, hidden_units=20, late_in_predict=late)
+    ridge.partial_fit(X[:n_rows], Y[:n_rows])
+    found = ridge.explain(X[n_rows:])
+    coef, F = ridge._coefficients(late=late), ridge._features(X[n_rows:])
+    usual = ridge._usual_row()
+    base, p = (ridge.calibration_.estimate(G @ coef, late=late)[1] for G in (usual[np.newaxis], F))
+    assert found.base == pytest.approx(logit(base[0]))
+    assert found.scores == pytest.approx(logit(p))
+    added = (F - usual)[:, np.newaxis, 1:7] * coef[1:7].T
+    if ridge._basis_ is not None:
+        basis = ridge._basis_
+        for place, feature in enumerate(np.repeat(basis.hinged, basis.knots.shape[1]), start=7):
+            added[:, :, feature] += (F[:, place] - usual[place])[:, np.newaxis] * coef[place]
+    own = found.scores - found.base - found.interactions[:, :, -1]
+    difference = F @ coef - usual @ coef
+    secant = np.divide(own, difference, out=np.zeros_like(own), where=np.abs(difference) > 1e-12)
+    assert found.contributions == pytest.approx(secant[:, :, np.newaxis] * added, abs=1e-7)

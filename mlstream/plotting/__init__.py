@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from mlstream.plotting.displays import (
         AlarmBudgetDisplay,
         CriticalDifferenceDisplay,
+        ExplanationDisplay,
         LabelFrequencyDisplay,
         ParetoFrontDisplay,
         ScheduleDisplay,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AlarmBudgetDisplay",
     "CriticalDifferenceDisplay",
+    "ExplanationDisplay",
     "LabelFrequencyDisplay",
     "ParetoFrontDisplay",
     "ScheduleDisplay",

@@ -2,6 +2,7 @@
 
 from mlstream.plotting.displays.alarm_budget import AlarmBudgetDisplay
 from mlstream.plotting.displays.critical_difference import CriticalDifferenceDisplay
+from mlstream.plotting.displays.explanation import ExplanationDisplay
 from mlstream.plotting.displays.label_frequency import LabelFrequencyDisplay
 from mlstream.plotting.displays.pareto_front import ParetoFrontDisplay
 from mlstream.plotting.displays.schedule import ScheduleDisplay
@@ -11,6 +12,7 @@ from mlstream.plotting.displays.transfer_matrix import TransferMatrixDisplay
 __all__ = [
     "AlarmBudgetDisplay",
     "CriticalDifferenceDisplay",
+    "ExplanationDisplay",
     "LabelFrequencyDisplay",
     "ParetoFrontDisplay",
     "ScheduleDisplay",

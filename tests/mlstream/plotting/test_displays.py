@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from estimators import StreamRidgeClassifier
 from mlstream import plotting
 from mlstream.plotting import (
     AlarmBudgetDisplay,
     CriticalDifferenceDisplay,
+    ExplanationDisplay,
     LabelFrequencyDisplay,
     ParetoFrontDisplay,
     ScheduleDisplay,
@@ -37,6 +39,7 @@ MAKERS = {
     "bars": lambda **options: LabelFrequencyDisplay.from_dataset(make_table(), **options),
     "ranks": lambda **options: CriticalDifferenceDisplay.from_runs(CAMPAIGN, **options),
     "front": lambda **options: ParetoFrontDisplay.from_runs(CAMPAIGN, **options),
+    "explanation": lambda **options: ExplanationDisplay.from_explanation(explain_row(), **options),
     "budgets": lambda **options: AlarmBudgetDisplay.from_predictions(ALARMS, {"NN": SCORES}, **options),
 }
 ALARMS = np.array([[1, 0], [0, 0], [0, 1], [1, 0]])
@@ -45,6 +48,12 @@ SCORES = np.array([[0.9, 0.2], [0.3, 0.1], [0.4, 0.8], [0.2, 0.7]])
 
 def make_table(Y=((1, 0), (1, 1), (0, 0), (1, 0))):
     return Dataset(np.zeros((len(Y), 1)), np.array(Y, dtype=float), ("x",), ("rain", "wind"), "days")
+
+
+def explain_row():
+    X = np.random.default_rng(0).normal(size=(400, 12))
+    learner = StreamRidgeClassifier(random_state=0).partial_fit(X, X[:, :2] > 1, classes=["scan", "worm"])
+    return learner.explain(X[:1] + 2)
 
 
 @pytest.fixture(autouse=True)
@@ -322,3 +331,15 @@ def test_wrong_budgets_of_alarms_are_refused():
         AlarmBudgetDisplay(["NN"], [1, 2], [[0.5]])
     with pytest.raises(ValueError, match=r"y_pred must be of learners in y_score. Got 'ridge', and NN"):
         AlarmBudgetDisplay.from_predictions(ALARMS, {"NN": SCORES}, y_pred={"ridge": ALARMS})
+
+
+def test_bars_of_an_explanation_lead_from_the_base_to_the_score():
+    explanation = explain_row()
+    display = ExplanationDisplay.from_explanation(explanation, label="worm", k=3)
+    bars = list(display.bars_)
+    assert bars[0].get_x() == pytest.approx(explanation.base[1])
+    assert bars[-1].get_x() + bars[-1].get_width() == pytest.approx(explanation.scores[0, 1])
+    ticks = [tick.get_text() for tick in display.ax_.get_yticklabels()]
+    assert ticks == [*(name for name, _ in explanation.top(3, label="worm")), "other features", "interactions"]
+    with pytest.raises(ValueError, match="contributions must hold a number for each of 2 names"):
+        ExplanationDisplay(["a", "b"], [1.0], base=0.0)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from estimators.checks import expected_failed_checks as expected_failed_checks
     from estimators.checks import stream_checks as stream_checks
     from estimators.contract.base import StreamClassifier as StreamClassifier
+    from estimators.contract.explanations import Explanation as Explanation
     from estimators.contract.failed_calls import DivergedError as DivergedError
     from estimators.contract.splitters import MultilabelStratifiedKFold as MultilabelStratifiedKFold
     from estimators.contract.splitters import PrequentialSplit as PrequentialSplit
@@ -54,6 +55,7 @@ else:
             ],
             "estimators.checks": ["expected_failed_checks", "stream_checks"],
             "estimators.contract.base": ["StreamClassifier"],
+            "estimators.contract.explanations": ["Explanation"],
             "estimators.contract.failed_calls": ["DivergedError"],
             "estimators.contract.splitters": ["MultilabelStratifiedKFold", "PrequentialSplit"],
             "estimators.ensembles.adwin_bagging": ["ADWINBaggingClassifier"],

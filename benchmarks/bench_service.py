@@ -8,6 +8,9 @@ gives rows as windows close. 200,000 events a second are asked for, which is 5 u
 `FeedbackBuffer`, and by the calls of the learner alone with a deque; "nothing" is a learner whose calls return at once.
 Both may add 5 us to a row. ``memory``: peaks over five million events, and five million rows. ``sources``: a learner
 that is evaluated on single rows, and on chunks; rows of a CSV file by `follow_csv`, beside pandas with ``chunksize``.
+Both may add 5 us to a row. ``explain``: one row of 100 features and ten labels, beside predicting it, and beside
+`permutation_importance` of scikit-learn over 100 rows, which explains no single row; 50 us are asked for. ``memory``:
+peaks over five million events, and five million rows.
 """
 
 import argparse

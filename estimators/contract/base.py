@@ -298,15 +298,15 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
         Raises
         ------
         ValueError
-            If X is refused by `predict`, or if the learner needs a background and there is none.
+            If X is refused by `predict`, or if the learner needs a background and it is missing.
 
         Notes
         -----
         Learners that are linear, and trees, are explained exactly: base, contributions and interactions add up to the
         score; :doc:`/learners/explanations` lists them. All others are explained by permutation: a contribution is the
         mean change of the probability when the feature takes values of the background instead of its own. It is an
-        estimate with a standard error. What features add only together is counted for each of them, so that these
-        contributions do not add up.
+        estimate with a standard error. Features that add something only together
+        count for it each, so that these contributions do not add up.
         """
         require_integer(n_repeats, "n_repeats", minimum=2)
         with lock_of(self):

@@ -15,7 +15,7 @@ from estimators.contract.batching import blocks
 from estimators.contract.lazy import needing
 from estimators.contract.locks import lock_of
 from estimators.contract.targets import ClassTarget
-from estimators.contract.validation import Features, is_sparse
+from estimators.contract.validation import Features
 from metrics.validation import require_integer
 
 Scale = Literal["logit", "probability", "vote"]
@@ -28,7 +28,7 @@ _MOST_LABELS = 10
 
 
 class Terms(NamedTuple):
-    """What a learner's score of each row and column is the sum of; the columns are those of its probabilities."""
+    """The terms whose sum is a learner's score of each row and column; the columns are those of its probabilities."""
 
     scale: Scale
     base: Array  # (n_columns,)
@@ -43,8 +43,10 @@ class Terms(NamedTuple):
     def both_classes(self) -> "Terms":
         """Return the terms of two classes from those of the second."""
         whole = 1.0 if self.scale == "probability" else 0.0
-        parts = self.contributions, self.interactions
-        added, together = (None if part is None else np.concatenate([-part, part], axis=1) for part in parts)
+        added = np.concatenate([-self.contributions, self.contributions], axis=1)
+        together = (
+            None if self.interactions is None else np.concatenate([-self.interactions, self.interactions], axis=1)
+        )
         first, base = np.hstack([whole - self.scores, self.scores]), np.concatenate([whole - self.base, self.base])
         return self._replace(base=base, contributions=added, scores=first, interactions=together)
 
@@ -70,8 +72,8 @@ class Terms(NamedTuple):
     def silenced(self, columns: Array) -> "Terms":
         """Return the terms with scores of probability 0 in some columns, whatever the features."""
         lowest = 0.0 if self.scale == "probability" else _LEAST_LOG_ODDS
-        parts = self.contributions, self.interactions
-        added, together = (None if part is None else np.where(columns[:, np.newaxis], 0.0, part) for part in parts)
+        kept = ~columns[:, np.newaxis]
+        added, together = self.contributions * kept, None if self.interactions is None else self.interactions * kept
         base, scores = (np.where(columns, lowest, part) for part in (self.base, self.scores))
         return self._replace(base=base, contributions=added, scores=scores, interactions=together)
 
@@ -82,7 +84,7 @@ class Explanation:
 
     Where it is exact, scores are sums: ``base + contributions.sum(axis=2) + interactions.sum(axis=2)``.
 
-    Parameters
+    Attributes
     ----------
     contributions : ndarray of shape (n_samples, n_labels, n_features)
         What each feature adds to the score of each label, beyond what it usually adds.
@@ -100,9 +102,10 @@ class Explanation:
         Names of the features.
     label_names : tuple of str
         Names of the labels, or of the classes.
-
-    Attributes
-    ----------
+    interaction_pairs : ndarray of shape (n_pairs, 2) or None
+        Features whose products are the first interactions.
+    interaction_totals : tuple of str
+        Names of the interactions after those.
     is_exact : bool
         Whether base, contributions and interactions add up to the scores; not those that are estimated by permutation.
     interaction_names : tuple of str
@@ -130,8 +133,8 @@ class Explanation:
     standard_errors: Array | None
     feature_names: tuple[str, ...]
     label_names: tuple[str, ...]
-    _pairs: Array | None = None
-    _totals: tuple[str, ...] = ()
+    interaction_pairs: Array | None = None
+    interaction_totals: tuple[str, ...] = ()
 
     @property
     def is_exact(self) -> bool:
@@ -141,8 +144,8 @@ class Explanation:
     @cached_property
     def interaction_names(self) -> tuple[str, ...]:
         """Names of the interactions."""
-        names, pairs = self.feature_names, [] if self._pairs is None else self._pairs.tolist()
-        return (*(f"{names[first]} * {names[second]}" for first, second in pairs), *self._totals)
+        names, pairs = self.feature_names, [] if self.interaction_pairs is None else self.interaction_pairs.tolist()
+        return (*(f"{names[first]} * {names[second]}" for first, second in pairs), *self.interaction_totals)
 
     def top(self, k: int = 5, *, label: int | str = 0, row: int = 0) -> list[tuple[str, float]]:
         """Return the features that add most to a score, or take most from it.
@@ -197,7 +200,7 @@ class Explanation:
             and value.
         """
         with needing("Explanation.to_frame"):
-            import pandas as pd  # noqa: PLC0415 - only tables need it
+            import pandas as pd
 
         n_rows, n_labels = self.scores.shape
         names = ["base", *self.feature_names, *self.interaction_names, "score"]
@@ -310,10 +313,14 @@ def side_by_side(parts: Sequence[Terms]) -> Terms:
     return Terms(parts[0].scale, base, added, scores, np.concatenate(together, axis=1), totals=totals)
 
 
+def as_array(X: Features) -> Array:
+    """Return rows as a dense array."""
+    return X if isinstance(X, np.ndarray) else X.toarray()
+
+
 def linear_terms(X: Features, coef: Array, intercept: Array, scores: Array) -> Terms:
     """Return the terms of log-odds by coefficients (n_features, n_columns): the base is a row of zeros."""
-    rows = X.toarray() if is_sparse(X) else X
-    return Terms("logit", intercept.copy(), rows[:, np.newaxis, :] * coef.T, scores)
+    return Terms("logit", intercept.copy(), as_array(X)[:, np.newaxis, :] * coef.T, scores)
 
 
 def as_probabilities(terms: Terms) -> Terms:
@@ -391,11 +398,10 @@ def _probabilities(learner: Any, X: Features) -> Array:
 
 def _with_values(X: Features, feature: int, values: Features) -> Features:
     """Return the rows once for each value (n_values, 1), with this value of a feature, one table under the other."""
-    if is_sparse(X):
-        added = sparse.kron(values, np.ones((X.shape[0], 1)), format="csr")
-        before, after = X[:, :feature], X[:, feature + 1 :]
-        tables = [sparse.vstack([part] * values.shape[0]) for part in (before, after)]
-        return sparse.csr_array(sparse.hstack([tables[0], added, tables[1]], format="csr"))
-    tables = np.tile(X, (len(values), 1))
-    tables[:, feature] = np.repeat(values[:, 0], len(X))
-    return tables
+    if isinstance(X, np.ndarray):
+        changed = np.tile(X, (values.shape[0], 1))
+        changed[:, feature] = np.repeat(as_array(values)[:, 0], len(X))
+        return changed
+    column = sparse.kron(values, np.ones((X.shape[0], 1)), format="csr")
+    before, after = (sparse.vstack([part] * values.shape[0]) for part in (X[:, :feature], X[:, feature + 1 :]))
+    return sparse.csr_array(sparse.hstack([before, column, after], format="csr"))

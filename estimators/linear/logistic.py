@@ -144,7 +144,9 @@ class OnlineLogisticRegression(LogOddsClassifier):
         return np.asarray(X @ self.models_.weights) + self.models_.intercepts
 
     def _explain(self, X: Features) -> Terms:
-        return linear_terms(X, self.models_.weights, self.models_.intercepts, self._log_odds(X, X))
+        return linear_terms(
+            X, self.models_.weights, self.models_.intercepts, self._log_odds(X, self.models_.intercepts)
+        )
 
     # ------------------------------------------------------------------ parts
     def _pass(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> Array:

@@ -1,4 +1,4 @@
-"""What each feature adds to the log-odds of ridge regression."""
+"""Contributions of features to the log-odds of ridge regression."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from estimators._typing import Array
-from estimators.contract.explanations import Terms
-from estimators.contract.validation import Features, is_sparse
+from estimators.contract.explanations import Terms, as_array
+from estimators.contract.validation import Features
 from estimators.ridge._basis import Basis
 from estimators.ridge._calibration import Calibration
 from estimators.ridge._kernels.calibration import N_EVIDENCE
@@ -69,6 +69,5 @@ def terms_of(
 
 def projected_contributions(X: Features, projection: Projection, scale: Array | float, coef: Array) -> Array:
     """Return what features add to scores beside a row of zeros: by the coefficients of their dimensions."""
-    rows = X.toarray() if is_sparse(X) else X
     by_dimension = coef if np.isscalar(scale) else coef * np.reshape(scale, (-1, 1))
-    return np.ascontiguousarray(rows[:, np.newaxis, :] * (projection.table @ by_dimension).T)
+    return np.ascontiguousarray(as_array(X)[:, np.newaxis, :] * (projection.table @ by_dimension).T)

@@ -514,11 +514,11 @@ class StreamRidgeClassifier(LogOddsClassifier):
     def _usual_row(self) -> Array:
         """Return the mean of the rows of the basis that are summed so far; of projected rows, one without features."""
         if self._projection_ is not None:
-            return self._features(np.zeros((1, self._n_dimensions_)))[0]
+            return _as_dense(self._features(np.zeros((1, self._n_dimensions_))))[0]
         total: Array = self._sums_.products[0]
         if not total[0] and self._waiting_:
             block = stack(self._waiting_)
-            total = np.asarray(block.weight @ block.F)
+            total = np.asarray(block.F.T @ block.weight)
         return total / total[0] if total[0] else np.eye(1, 1 + self._n_dimensions_)[0]
 
     def _linear(self) -> tuple[Array, Array]:

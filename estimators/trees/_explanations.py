@@ -1,4 +1,4 @@
-"""What each feature adds to the votes of trees and forests: along the path of a row, and in its leaf."""
+"""Contributions of features to the votes of trees and forests: along the path of a row, and in its leaf."""
 
 from typing import Any, cast
 

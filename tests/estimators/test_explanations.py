@@ -132,7 +132,7 @@ def test_permutation_is_the_mean_change_over_background_rows():
 @pytest.mark.parametrize("learner", [OnlineNeuralClassifier(random_state=0), BinaryRelevance(SGDClassifier())])
 def test_without_a_background_an_estimate_is_refused(learner):
     X, Y = stream(100)
-    with pytest.raises(ValueError, match="background must be recent rows: .* is explained by permutation"):
+    with pytest.raises(ValueError, match=r"background must be recent rows: .* is explained by permutation"):
         learner.fit(X, Y).explain(X[:1])
 
 

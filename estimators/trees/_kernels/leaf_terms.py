@@ -1,7 +1,7 @@
-"""What each feature adds to the probabilities that naive Bayes gives in a leaf, beside the shares of its classes.
+"""Contributions of features to the probabilities of naive Bayes in a leaf, beside the shares of its classes.
 
-Let q be the shares of the classes, and S_c the sum of the log densities s_cf of class c over the features f. Naive Bayes
-predicts p_c, which is q_c exp(S_c) over its sum. Then
+Let q be the shares of the classes, and S_c the sum of the log densities s_cf of class c over the features f. Naive
+Bayes predicts p_c, which is q_c exp(S_c) over its sum. Then
 
     p_c - q_c = sum_k g_ck (S_c - S_k),   g_ck = (p_c q_k - q_c p_k) / (S_c - S_k),
 
@@ -35,7 +35,8 @@ class Room(NamedTuple):
 
 def new_room(n_classes: int, n_observed: int) -> Room:
     """Make room for the leaves of trees."""
-    return Room(*np.empty((3, n_classes)), np.empty((n_classes, n_observed)))
+    before, after, sums = np.empty((3, n_classes))
+    return Room(before, after, sums, np.empty((n_classes, n_observed)))
 
 
 @njit(**PART)
@@ -93,10 +94,10 @@ def leaf_shares(arrays: TreeArrays, i: int, shares: Array) -> bool:
 
 
 @njit(**PART)
-def add_leaf_terms(
+def add_leaf_terms(  # noqa: PLR0913, PLR0917 - numbers and arrays in, arrays out
     arrays: TreeArrays, i: int, X: Array, r: int, weight: float, is_sparse: bool, room: Room, added: Array
 ) -> None:
-    """Add what features add in a leaf to `added` (n_rows, n_outputs, n_features), whose outputs are the last classes."""
+    """Add what features add in a leaf to `added` (n_rows, n_outputs, n_features); outputs are the last classes."""
     if not uses_bayes(arrays, i) or not leaf_shares(arrays, i, room.before):
         return
     n_observed = arrays.moments.shape[2]

@@ -1,4 +1,4 @@
-"""Paths of rows through Hoeffding trees: what the split of each branch, and each leaf, adds to the shares of classes."""
+"""Paths of rows through Hoeffding trees: contributions of splits and of leaves to the shares of classes."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def fill_shares(arrays: TreeArrays, t: int, weights: Array, order: Array, shares
     The shares of a branch are those in the leaves below it. `weights` (n_places, n_classes) and `order` (n_places,) are
     room to work in.
     """
-    n_nodes, height, n_classes = 0, 1, shares.shape[1]
+    n_nodes, height = 0, 1
     # places from the last one on wait
     order[len(order) - 1] = arrays.trees[t].root
     stack = order[::-1]
@@ -110,7 +110,7 @@ def vote_weight(trees: AdaptiveTrees, i: int) -> float:
 def explain_adaptive(  # noqa: PLR0913, PLR0917 - numbers and arrays in, arrays out
     trees: AdaptiveTrees, t: int, X: Array, shares: Array, path: Array, empty: Array, room: Room, added: Array
 ) -> None:
-    """Add what each feature adds in an adaptive tree, as `explain_tree`; what alternate leaves add as such is not added.
+    """Add what each feature adds in an adaptive tree, as `explain_tree`; that of alternate leaves as such is left out.
 
     An alternate leaf has a share of the votes: so much less counts the path below its branch. `path` (n_places,) is
     room to work in.

@@ -1,4 +1,4 @@
-"""What the features of a row add to the score of a label."""
+"""Contributions of the features of a row to the score of a label."""
 
 from __future__ import annotations
 

@@ -84,6 +84,8 @@ def _meet(*learners: Any) -> None:
         called.partial_fit(rows.X, rows.Y)
         called.predict_then_fit(rows.X, rows.Y)
         called.predict_proba(rows.X)
+        if isinstance(called, estimators.StreamClassifier):
+            called.explain(rows.X[:2], background=rows.X[:2], n_repeats=2)
 
 
 def _rows() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8]]:

@@ -21,6 +21,7 @@ EXTRAS = {
     "mlcroissant": "croissant",
     "mlflow": "mlflow",
     "skl2onnx": "onnx",
+    "skops": "skops",
     "torch": "torch",
     "yaml": "challenge",
 }

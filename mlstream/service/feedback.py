@@ -118,7 +118,10 @@ class FeedbackBuffer:
 
     def __getstate__(self) -> Attributes:
         with lock_of(self):
-            return {**vars(self), "learner": deepcopy(self.learner), "_rows": self._rows.copy()}
+            return {**vars(self), "learner": deepcopy(self.learner), "_rows": self._rows.packed()}
+
+    def __setstate__(self, state: Attributes) -> None:
+        vars(self).update(state, _rows=WaitingRows.unpacked(state["_rows"]))
 
     def predict(
         self, ids: Iterable[Hashable], X: MatrixLike, *, times: object = None, keys: KeysLike = None

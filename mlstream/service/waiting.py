@@ -26,6 +26,7 @@ class SparseRow(NamedTuple):
 
 
 Row: TypeAlias = Array | SparseRow
+PackedRows: TypeAlias = tuple[list[Hashable], list[int], list[int], Array | list[Row]]
 
 
 def as_matrix(X: Any) -> Features:
@@ -65,6 +66,11 @@ def join_rows(rows: Sequence[Any]) -> Features:
     return sparse.csr_array((np.concatenate(data), np.concatenate(indices), indptr), shape=(len(rows), max(widths)))
 
 
+def _own(row: Row) -> Row:
+    """Return a row without the array that it is part of, so that it takes no memory of others."""
+    return row.copy() if isinstance(row, np.ndarray) else row
+
+
 class WaitingRows(OrderedDict[Hashable, tuple[Row, int, int]]):
     """Rows by id, oldest first, each with the moment when it came and its bytes, which `n_bytes` sums.
 
@@ -73,11 +79,24 @@ class WaitingRows(OrderedDict[Hashable, tuple[Row, int, int]]):
 
     n_bytes = 0
 
-    def copy(self) -> Self:
-        """Return a copy that shares the rows, which nobody changes."""
-        twin = super().copy()
-        twin.n_bytes = self.n_bytes
-        return twin
+    def packed(self) -> PackedRows:
+        """Return the rows as few objects, since a file takes long to hold many; those of one kind as one array."""
+        rows, moments, sizes = zip(*self.values(), strict=True) if self else ((), (), ())
+        kinds = {(row.dtype, row.shape) if isinstance(row, np.ndarray) else None for row in rows}
+        return (
+            list(self),
+            list(moments),
+            list(sizes),
+            np.stack(rows) if len(kinds) == 1 and None not in kinds else list(rows),
+        )
+
+    @classmethod
+    def unpacked(cls, packed: PackedRows) -> Self:
+        """Return the rows that `packed` has packed."""
+        ids, moments, sizes, rows = packed
+        waiting = cls(zip(ids, zip(map(_own, rows), moments, sizes, strict=True), strict=True))
+        waiting.n_bytes = sum(sizes)
+        return waiting
 
     def add(self, row_id: Hashable, row: Row, moment: int) -> None:
         """Add a row, with the moment when it came, which is that of the newest row or a later one."""

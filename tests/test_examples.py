@@ -6,8 +6,12 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-SCRIPTS = sorted(EXAMPLES.rglob("*.py"))
-SECTIONS = [folder for folder in EXAMPLES.iterdir() if folder.is_dir() and folder.name != "__pycache__"]
+# Programs, which test_service_example.py tests.
+SERVICE = EXAMPLES / "service"
+SCRIPTS = sorted(script for script in EXAMPLES.rglob("*.py") if script.parent != SERVICE)
+SECTIONS = [
+    folder for folder in EXAMPLES.iterdir() if folder.is_dir() and folder.name not in {"__pycache__", "service"}
+]
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ class DurableBuffer:
     buffer : FeedbackBuffer
         The buffer, to be looked at. What is not accepted through this object is lost with the process.
     n_skipped_ : int
-        Number of calls that `relearn` left out, such as feedback for rows that were predicted before the oldest journal.
+        Number of calls that `relearn` left out, such as feedback for rows that came before the oldest journal.
     snapshot_error_ : str
         Why the last snapshot failed; empty if it did not. The journal grows until one succeeds.
 
@@ -90,7 +90,7 @@ class DurableBuffer:
     (1, True)
     """
 
-    def __init__(  # noqa: PLR0913 - where it lies, how much it keeps, and how it begins
+    def __init__(
         self,
         folder: str | os.PathLike[str],
         start: Callable[[], FeedbackBuffer],
@@ -214,6 +214,17 @@ class DurableBuffer:
         with self._snapshot_lock:
             self._save()
 
+    def require_healthy(self) -> None:
+        """Refuse to go on where the disk has failed, and the buffer is ahead of it.
+
+        Raises
+        ------
+        OSError
+            If it has.
+        """
+        if self._failed:
+            raise OSError(f"{self.folder}: the disk has failed, and the buffer is ahead of it. Open it again.")
+
     def close(self) -> None:
         """Flush what has been written, and let go of the folder."""
         self._journal.close()
@@ -254,8 +265,7 @@ class DurableBuffer:
         except TypeError as error:
             raise ValueError(f"A call must hold what JSON can: numbers, texts and lists. Got: {error}.") from None
         with lock_of(self.buffer):
-            if self._failed:
-                raise OSError(f"{self.folder}: the disk has failed, and the buffer is ahead of it. Open it again.")
+            self.require_healthy()
             result = _apply(self.buffer, event)
             try:
                 return result, self._journal.write(record)

@@ -15,8 +15,10 @@ from estimators.contract.locks import Locked, lock_of
 from estimators.contract.row_keys import KeysLike
 from estimators.contract.validation import is_sparse
 from metrics.validation import require_choice
+from mlstream.service.waiting import as_row
 
 Loss = Literal["brier", "hamming"]
+Predicted: TypeAlias = tuple[Array, Array]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 # Shares of the wealth that are bet on each row.
@@ -103,7 +105,7 @@ class Shadow(Locked):
             raise ValueError(f"alpha must be above 0 and below 1. Got {alpha!r} instead.")
         if getattr(champion, "classes_", np.empty(0)).ndim != 2:
             raise ValueError(
-                "champion must have begun, with a table of labels: call `begin(X, Y)`. Got another learner."
+                f"champion must have begun, with a table of labels: `begin(X, Y)`. Got {champion!r} instead."
             )
         self.loss, self.alpha = loss, alpha
         self.champion_ = champion
@@ -131,7 +133,8 @@ class Shadow(Locked):
                 _begin_like(challenger, self.champion_)
             _require_alike(self.champion_, challenger)
             self.challenger_: Any = challenger
-            self.n_compared_, self.promoted_, self.failure_ = 0, None, ""
+            self.n_compared_, self.failure_ = 0, ""
+            self.promoted_: int | None = None
             self._losses = np.zeros(2)
             self._log_wealth = _LOG_PARTS.copy()
 
@@ -142,7 +145,7 @@ class Shadow(Locked):
     @property
     def classes_(self) -> Array:
         """Classes of the champion."""
-        return self.champion_.classes_
+        return self.champion_.classes_  # type: ignore[no-any-return]
 
     @property
     def on_new_labels(self) -> str:
@@ -175,7 +178,7 @@ class Shadow(Locked):
         return getattr(vars(self)["champion_"], name)
 
     # --------------------------------------------------------------- predict
-    def predict_with_proba(self, X: MatrixLike) -> tuple[Array, Array]:
+    def predict_with_proba(self, X: MatrixLike) -> Predicted:
         """Predict as the champion does; nothing is changed.
 
         Parameters
@@ -189,11 +192,11 @@ class Shadow(Locked):
             Decisions and probabilities.
         """
         with lock_of(self):
-            return self.champion_.predict_with_proba(X)
+            return self.champion_.predict_with_proba(X)  # type: ignore[no-any-return]
 
     def predict_then_fit(
         self, X: MatrixLike, Y: MatrixLike, classes: Classes = None, *, keys: KeysLike = None
-    ) -> tuple[Array, Array]:
+    ) -> Predicted:
         """Let both predict and learn rows, and compare them where labels are known.
 
         Parameters
@@ -209,14 +212,14 @@ class Shadow(Locked):
             Those of the champion.
         """
         with lock_of(self):
-            predicted = self.champion_.predict_then_fit(X, Y, classes, **_given(self.champion_, keys))
+            predicted: Predicted = self.champion_.predict_then_fit(X, Y, classes, **_given(self.champion_, keys))
             rival = self._try(lambda one: one.predict_then_fit(X, Y, classes, **_given(one, keys)))
-            self._compare(Y, predicted, rival)
+            self._compare(Y, classes, predicted, rival)
             return predicted
 
     def predict_then_fit_one(
         self, x: MatrixLike, y: MatrixLike, classes: Classes = None, *, keys: KeysLike = None
-    ) -> tuple[Array, Array]:
+    ) -> Predicted:
         """Do as `predict_then_fit` for one row.
 
         Parameters
@@ -232,7 +235,8 @@ class Shadow(Locked):
         with lock_of(self):
             y_pred, y_proba = self.champion_.predict_then_fit_one(x, y, classes, **_given(self.champion_, keys))
             rival = self._try(lambda one: one.predict_then_fit_one(x, y, classes, **_given(one, keys)))
-            self._compare(y, (y_pred[None], y_proba[None]), None if rival is None else (rival[0][None], rival[1][None]))
+            rows = [None if one is None else (one[0][None], one[1][None]) for one in ((y_pred, y_proba), rival)]
+            self._compare(np.asarray(y)[None], classes, *rows)
             return y_pred, y_proba
 
     # ----------------------------------------------------------------- learn
@@ -257,7 +261,7 @@ class Shadow(Locked):
             known = None if self.challenger_ is None else self.champion_.predict_with_proba(X)
             self.champion_.partial_fit(X, Y, classes)
             rival = self._try(lambda one: (one.predict_with_proba(X), one.partial_fit(X, Y, classes))[0])
-            self._compare(Y, known, rival)
+            self._compare(Y, classes, known, rival)
         return self
 
     def partial_fit_one(self, x: MatrixLike, y: MatrixLike, classes: Classes = None) -> Shadow:
@@ -273,8 +277,7 @@ class Shadow(Locked):
         Shadow
             Itself.
         """
-        row = x if is_sparse(x) or np.ndim(x) == 2 else np.asarray(x)[np.newaxis]
-        return self.partial_fit(row, np.asarray(y)[np.newaxis], classes)
+        return self.partial_fit(as_row(x), np.asarray(y)[np.newaxis], classes)
 
     # ----------------------------------------------------------------- parts
     def _try(self, step: Callable[[Any], Any]) -> Any:
@@ -286,16 +289,15 @@ class Shadow(Locked):
         except Exception as error:
             self.failure_ = f"{type(error).__name__}: {error}"
             self.challenger_ = None
-            warnings.warn(
-                f"The challenger was dropped, as it has failed. {self.failure_}", RuntimeWarning, stacklevel=3
-            )
+            warnings.warn(f"The challenger has failed and was dropped. {self.failure_}", RuntimeWarning, stacklevel=3)
             return None
 
-    def _compare(self, Y: Any, known: Any, rival: Any) -> None:
+    def _compare(self, Y: Any, classes: Classes, known: Any, rival: Any) -> None:
         """Bet on the challenger by the losses of rows, and promote it if it has won."""
         if self.challenger_ is None:
             return
-        losses = np.stack([_losses(Y, *predicted, self.loss) for predicted in (known, rival)])
+        table = _in_columns(Y, classes, self.label_names_ if hasattr(self, "label_names_") else None)
+        losses = np.stack([_losses(table, Y_pred, Y_proba, self.loss) for Y_pred, Y_proba in (known, rival)])
         losses = losses[:, ~np.isnan(losses).any(axis=0)]
         for pair in losses.T:
             self._bet(pair)
@@ -304,21 +306,31 @@ class Shadow(Locked):
                 return
 
     def _bet(self, losses: Floats) -> None:
-        begun = _STARTS <= self.n_compared_
+        begun = self.n_compared_ >= _STARTS
         self._log_wealth[begun] += np.log1p(_BETS * (losses[0] - losses[1]))
         self._losses += losses
         self.n_compared_ += 1
 
 
-def _losses(Y: Any, Y_pred: Array, Y_proba: Array, loss: Loss) -> Floats:
-    """Return the loss of each row, in [0, 1]; NaN where no label is known. Labels new in Y were predicted by nobody."""
-    table = Y.toarray() if is_sparse(Y) else np.atleast_2d(np.asarray(Y, dtype=np.float64))
+def _in_columns(Y: Any, classes: Classes, names: list[Any] | None) -> Floats:
+    """Return labels as a table, in the columns of the champion; NaN where one is unknown."""
+    table: Floats = (Y.toarray() if is_sparse(Y) else np.asarray(Y)).astype(np.float64)
+    if names is None or not isinstance(classes, list):
+        return table
+    placed = np.full((len(table), len(names)), np.nan)
+    placed[:, [names.index(name) for name in classes]] = table
+    return placed
+
+
+def _losses(table: Floats, Y_pred: Array, Y_proba: Array, loss: Loss) -> Floats:
+    """Return the loss of each row, in [0, 1]; NaN where no label is known that was predicted."""
     table = table[:, : Y_pred.shape[1]]
-    errors = (Y_proba[:, : table.shape[1]] - table) ** 2 if loss == "brier" else Y_pred[:, : table.shape[1]] != table
     known = ~np.isnan(table)
-    sums = np.where(known, errors, 0.0).sum(axis=1)
+    errors = (Y_proba - table) ** 2 if loss == "brier" else Y_pred != table
     counts = known.sum(axis=1)
-    return np.divide(sums, counts, out=np.full(len(table), np.nan), where=counts > 0)
+    sums = np.where(known, errors, 0.0).sum(axis=1)
+    losses: Floats = np.divide(sums, counts, out=np.full(len(table), np.nan), where=counts > 0)
+    return losses
 
 
 def _given(learner: Any, keys: KeysLike) -> Attributes:

@@ -1,0 +1,170 @@
+"""A learner in service over HTTP, whose state survives ``kill -9``.
+
+    python examples/service/app.py STATE                # a folder, which is made; --port 8000
+
+    curl -H 'content-type: application/json' localhost:8000/predict -d '{"ids": ["a"], "X": [[0.5, 1.0, 0.2, 0.1]]}'
+    curl -H 'content-type: application/json' localhost:8000/feedback -d '{"ids": ["a"], "labels": [{"scan": 1}]}'
+    curl localhost:8000/metrics                         # and /health
+
+It listens on this machine only, and asks nobody who they are: put a proxy that does before it.
+"""
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field, FiniteFloat, StrictInt, StrictStr
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from estimators import AlarmBudget, OnlineLogisticRegression
+from mlstream.service import DurableBuffer, FeedbackBuffer
+
+FEATURES = ["duration", "bytes", "ports", "failures"]
+LABELS = ["scan", "worm"]
+MAX_ROWS = 1000
+MAX_BODY_BYTES = 2**20
+
+Id = StrictInt | StrictStr
+
+
+class Rows(BaseModel):
+    """Rows to predict, with an id of the client's choice for each."""
+
+    ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_ROWS)]
+    X: list[list[FiniteFloat]]
+
+
+class Feedback(BaseModel):
+    """Labels of rows that were predicted: 0 or 1 by name; those that are not named stay unknown."""
+
+    ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_ROWS)]
+    labels: list[dict[str, StrictInt]]
+
+
+def start() -> FeedbackBuffer:
+    """Return what a new folder begins with: at most 50 alarms in 1000 rows, and labels that may appear later."""
+    learner = AlarmBudget(OnlineLogisticRegression(on_new_labels="grow"), budget=50, period=1000)
+    empty = np.zeros((1, len(FEATURES))), np.zeros((1, len(LABELS)), dtype=np.uint8)
+    return FeedbackBuffer(learner.begin(*empty, classes=LABELS), expiry=100_000)
+
+
+def build_app(served: DurableBuffer) -> "Bounded":
+    """Return the application around a buffer."""
+    app = FastAPI(title="A learner in service")
+
+    @app.post("/predict")
+    def predict(rows: Rows) -> dict[str, Any]:
+        require_width(rows)
+        alarms, proba = served.predict(rows.ids, rows.X)
+        return {
+            "labels": served.buffer.learner.label_names_,
+            "alarms": alarms.tolist(),
+            "probabilities": proba.tolist(),
+        }
+
+    @app.post("/feedback")
+    def learn(feedback: Feedback) -> dict[str, int]:
+        if len(feedback.labels) != len(feedback.ids):
+            raise ValueError(f"labels must be of {len(feedback.ids)} rows, as ids are. Got {len(feedback.labels)}.")
+        served.learn(feedback.ids, feedback.labels)
+        return {"learnt": len(feedback.ids)}
+
+    @app.get("/metrics")
+    def count() -> PlainTextResponse:
+        return PlainTextResponse(open_metrics(served.buffer), media_type="application/openmetrics-text; version=1.0.0")
+
+    @app.get("/health")
+    def check() -> dict[str, str]:
+        served.require_healthy()
+        return {"status": "ok", "snapshot_error": served.snapshot_error_}
+
+    app.add_exception_handler(ValueError, lambda _, error: refuse(422, str(error)))
+    app.add_exception_handler(RequestValidationError, refuse_body)
+    app.add_exception_handler(HTTPException, lambda _, error: refuse(error.status_code, str(error.detail)))  # type: ignore[attr-defined]
+    app.add_exception_handler(OSError, lambda _, error: refuse(503, str(error)))
+    return Bounded(app)
+
+
+def require_width(rows: Rows) -> None:
+    """Refuse rows that do not match ids or features, as a table needs all of one width."""
+    if len(rows.X) != len(rows.ids):
+        raise ValueError(f"X must have a row for each of {len(rows.ids)} ids. Got {len(rows.X)} rows.")
+    for row_id, row in zip(rows.ids, rows.X, strict=True):
+        if len(row) != len(FEATURES):
+            raise ValueError(f"X must have {len(FEATURES)} features in each row. Got {len(row)} for id {row_id!r}.")
+
+
+def refuse(status: int, message: str) -> Response:
+    """Return an error as JSON: one message."""
+    return JSONResponse({"error": message}, status)
+
+
+def refuse_body(_: Request, error: Exception) -> Response:
+    """Say what is wrong first with a body, and where."""
+    first = error.errors()[0]  # type: ignore[attr-defined]
+    return refuse(422, f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+
+
+def open_metrics(buffer: FeedbackBuffer) -> str:
+    """Return the counts that Prometheus scrapes."""
+    states = ("predicted", "learnt", "expired", "dropped")
+    counts = [f'rows_total{{state="{state}"}} {getattr(buffer, f"n_{state}_")}' for state in states]
+    lines = ["# TYPE rows counter", *counts, "# TYPE rows_waiting gauge", f"rows_waiting {len(buffer)}", "# EOF", ""]
+    return "\n".join(lines)
+
+
+class Bounded:
+    """An application that gets no body beyond a limit, whatever its header says."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read the body, which is small, and hand it on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        body, more = b"", True
+        while more and len(body) <= MAX_BODY_BYTES:
+            message = await receive()
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+        if more or len(body) > MAX_BODY_BYTES:
+            await refuse(413, f"A body must be of {MAX_BODY_BYTES:,} bytes at most. Got more.")(scope, receive, send)
+            return
+        messages: Iterator[Message] = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+        async def again() -> Message:
+            return next(messages, None) or await receive()
+
+        await self._app(scope, again, send)
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[DurableBuffer]:
+    """Open a folder, and take a snapshot at the end, so that the next start is fast."""
+    with DurableBuffer(folder, start) as served:
+        yield served
+        served.snapshot()
+
+
+def main() -> None:
+    """Serve a folder until the process is stopped."""
+    parser = argparse.ArgumentParser(description="A learner in service over HTTP")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--port", type=int, default=8000)
+    options = parser.parse_args()
+    with opened(options.folder) as served:
+        uvicorn.run(build_app(served), port=options.port, log_level="warning")
+
+
+if __name__ == "__main__":
+    main()

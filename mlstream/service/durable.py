@@ -141,7 +141,7 @@ class DurableBuffer:
         times : array-like of shape (n_samples,), optional
             As in `FeedbackBuffer.predict`.
         keys : mapping, optional
-            Keys of the rows: lists of numbers and texts by name, with times in ISO 8601.
+            Keys of the rows: lists of numbers and texts by name. Times are texts in ISO 8601, and their field is named to the learner (``time=``).
 
         Returns
         -------

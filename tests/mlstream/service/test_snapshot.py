@@ -131,6 +131,9 @@ class Evil:
     def __getstate__(self):
         return {"a": 1}
 
+    def __deepcopy__(self, memo):
+        return self
+
 
 def test_nothing_that_is_not_ours_is_made(tmp_path):
     learner = begun()

@@ -45,7 +45,8 @@ def save_snapshot(
     Raises
     ------
     TypeError
-        If the learner holds what no file of skops can: River's trees, or ids that are neither numbers nor texts.
+        If the learner holds what no file of skops can: models of River, the label sets of `LabelCombination`, or ids
+        that are neither numbers nor texts.
     FileExistsError
         If the file is there, and stays.
 
@@ -175,7 +176,7 @@ def _dump(served: Any, path: Path) -> None:
     except (TypeError, AttributeError, ValueError, skops.io.exceptions.UnsupportedTypeException) as error:
         raise TypeError(
             f"{type(served).__name__} must hold what a file without code can. Got an error of skops instead: {error}. "
-            "Take a learner of ours, and ids that are numbers or texts."
+            "Take another learner, and ids that are numbers or texts."
         ) from error
 
 

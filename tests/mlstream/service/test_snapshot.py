@@ -46,7 +46,9 @@ def test_a_learner_goes_on_exactly(tmp_path):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:(divide by zero|invalid value):RuntimeWarning")
 def test_every_other_learner_goes_on_exactly(tmp_path):
-    check_all([name for name in IN_STREAMS if name not in {*SOME, *NOT_HELD}], lambda name: check_goes_on(name, tmp_path))
+    check_all(
+        [name for name in IN_STREAMS if name not in {*SOME, *NOT_HELD}], lambda name: check_goes_on(name, tmp_path)
+    )
 
 
 @pytest.mark.parametrize("name", ["River_ARF", "LC_HT"])

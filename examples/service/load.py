@@ -78,8 +78,8 @@ def learn(port: int, n_threads: int, times: Times, done: "queue.Queue[list[str] 
         while not done.empty() and len(parts) < 50:
             parts.append(done.get())
         n_threads -= parts.count(None)
-        if ids := [one for part in parts if part for one in part][:1000]:
-            labels = [{"scan": int(one)} for one in rng.random(len(ids)) < 0.05]
+        if ids := [row_id for part in parts if part for row_id in part][:1000]:
+            labels = [{"scan": int(label)} for label in rng.random(len(ids)) < 0.05]
             start = time.perf_counter()
             post(connection, "/feedback", {"ids": ids, "labels": labels})
             times["feedback"].append(time.perf_counter() - start)

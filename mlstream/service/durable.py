@@ -47,7 +47,7 @@ class DurableBuffer:
     Attributes
     ----------
     buffer : FeedbackBuffer
-        The buffer, to be looked at. What is not accepted through this object is lost with the process.
+        The buffer, to be looked at. Calls that do not come through this object are lost with the process.
     n_skipped_ : int
         Number of calls that `relearn` left out, such as feedback for rows that came before the oldest journal.
     snapshot_error_ : str
@@ -141,7 +141,8 @@ class DurableBuffer:
         times : array-like of shape (n_samples,), optional
             As in `FeedbackBuffer.predict`.
         keys : mapping, optional
-            Keys of the rows: lists of numbers and texts by name. Times are texts in ISO 8601, and their field is named to the learner (``time=``).
+            Keys of the rows: lists of numbers and texts by name. Times are texts in ISO 8601, and their field is named to
+            the learner (``time=``).
 
         Returns
         -------
@@ -314,7 +315,7 @@ def _apply(buffer: FeedbackBuffer, event: Event) -> Any:
 def _plain(ids: Iterable[Hashable]) -> list[Hashable]:
     """Return ids that JSON gives back as they were."""
     listed = ids if isinstance(ids, str | bytes) else ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
-    if wrong := [one for one in listed if type(one) not in {int, str}]:
+    if wrong := [row_id for row_id in listed if type(row_id) not in {int, str}]:
         raise ValueError(f"ids must be integers or texts. Got {wrong[0]!r} instead.")
     return listed  # type: ignore[return-value]
 

@@ -217,7 +217,7 @@ class Journal:
         numbers = [number for number in self._numbers() if number >= start]
         if missing := set(range(start, max(start, self.number) + 1)).difference(numbers):
             raise ValueError(
-                f"{self.folder} must hold all journals from {start} on. Got none of number {min(missing)}: restore it "
+                f"{self.folder} must hold all journals from {start} on. Got a gap at number {min(missing)}: restore the file "
                 "from a backup."
             )
         for number in numbers:
@@ -238,15 +238,15 @@ class Journal:
         keep_bytes : int
             Of the others, the newest stay as long as they are no longer than this, all together.
         """
-        sizes = {one: self._path(one).stat().st_size for one in self._numbers() if one < number}
+        sizes = {old: self._path(old).stat().st_size for old in self._numbers() if old < number}
         surplus = sum(sizes.values()) - keep_bytes
-        for one, size in sizes.items():
+        for old, size in sizes.items():
             if surplus <= 0:
                 break
-            self._path(one).unlink()
+            self._path(old).unlink()
             surplus -= size
             self._older -= size
-            self.first = one + 1
+            self.first = old + 1
 
     def close(self) -> None:
         """Flush what has been written, and let go of the folder."""

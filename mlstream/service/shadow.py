@@ -78,7 +78,7 @@ class Shadow(Locked):
     The rows of a call are predicted before any of them is learnt, except by `predict_then_fit`. Only rows with feedback
     are compared: where only alarms of the champion get feedback, they are its choice.
 
-    What the champion refuses, the challenger does not see. A challenger that fails does not harm the champion: it is
+    The challenger does not see rows that the champion refuses. A challenger that fails does not harm the champion: it is
     dropped, with a warning.
 
     References
@@ -155,7 +155,7 @@ class Shadow(Locked):
     @property
     def uses_keys(self) -> bool:
         """Whether one of the two needs keys of rows."""
-        return any(getattr(one, "uses_keys", False) for one in (self.champion_, self.challenger_))
+        return any(getattr(learner, "uses_keys", False) for learner in (self.champion_, self.challenger_))
 
     @property
     def champion_loss_(self) -> float:
@@ -235,7 +235,7 @@ class Shadow(Locked):
         with lock_of(self):
             y_pred, y_proba = self.champion_.predict_then_fit_one(x, y, classes, **_given(self.champion_, keys))
             rival = self._try(lambda one: one.predict_then_fit_one(x, y, classes, **_given(one, keys)))
-            rows = [None if one is None else (one[0][None], one[1][None]) for one in ((y_pred, y_proba), rival)]
+            rows = [said and (said[0][None], said[1][None]) for said in ((y_pred, y_proba), rival)]
             self._compare(np.asarray(y)[None], classes, *rows)
             return y_pred, y_proba
 

@@ -100,7 +100,7 @@ def load_snapshot(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) 
     Raises
     ------
     ValueError
-        If the file is no snapshot, is damaged, holds other classes, or was written with another schema or by another
+        If the file is not a snapshot, is damaged, holds other classes, or was written with another schema or by another
         minor version of mlstream, whose learners may keep something else. The error says how to go on.
 
     Notes
@@ -140,7 +140,7 @@ def read_snapshot_facts(path: str | os.PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the file is no snapshot.
+        If the file is not a snapshot.
     """
     with _refusing(path), ZipFile(path) as archive:
         facts = json.loads(archive.read(_FACTS))

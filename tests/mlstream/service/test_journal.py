@@ -53,7 +53,7 @@ def test_a_byte_that_is_changed_is_never_taken_for_a_record(records, data):
         content = bytearray(path.read_bytes())
         content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
         path.write_bytes(content)
-        with pytest.raises(ValueError, match="must (begin with|match its checksum)"):
+        with pytest.raises(ValueError, match=r"must (begin with|match its checksum)"):
             read(folder)
 
 

@@ -96,7 +96,7 @@ def test_a_better_challenger_takes_over_and_goes_on_alone():
     assert isinstance(served.champion_, OnlineLogisticRegression)
     assert served.challenger_ is None
     assert served.champion_loss_ > served.challenger_loss_
-    Y_pred, Y_proba = served.predict_then_fit(X[300:400], Y[300:400])
+    _, Y_proba = served.predict_then_fit(X[300:400], Y[300:400])
     alone = begun()
     alone.predict_then_fit(X[:300], Y[:300])
     assert_array_equal(Y_proba, alone.predict_then_fit(X[300:400], Y[300:400])[1])
@@ -119,7 +119,7 @@ def test_until_then_it_is_the_champion_bit_for_bit_also_in_a_buffer():
             served.learn_one(i - 10, labels)
             alone.learn_one(i - 10, labels)
         if i == 100:
-            served = pickle.loads(pickle.dumps(served))
+            served = pickle.loads(pickle.dumps(served))  # noqa: S301 - our own bytes
     assert served.learner.n_compared_ == 140
     assert served.learner.challenger_.label_names_ == ["scan", "worm", "new"]
 

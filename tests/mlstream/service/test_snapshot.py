@@ -83,7 +83,7 @@ def test_rows_of_several_kinds_are_kept_as_they_are():
     buffer = FeedbackBuffer(begun())
     buffer.predict([0], X[:1].astype(np.float32))
     buffer.predict([1], X[1:2])
-    twin = pickle.loads(pickle.dumps(buffer))
+    twin = pickle.loads(pickle.dumps(buffer))  # noqa: S301 - our own bytes
     assert [row[0].dtype for row in twin._rows.values()] == [np.float32, np.float64]
 
 
@@ -143,7 +143,7 @@ def test_nothing_that_is_not_ours_is_made(tmp_path):
     learner = begun()
     learner.extra = Evil()
     save_snapshot(tmp_path / "x.skops", learner)
-    with pytest.raises(ValueError, match="must hold classes of ours.*Evil"):
+    with pytest.raises(ValueError, match=r"must hold classes of ours.*Evil"):
         load_snapshot(tmp_path / "x.skops")
 
 

@@ -141,8 +141,8 @@ class DurableBuffer:
         times : array-like of shape (n_samples,), optional
             As in `FeedbackBuffer.predict`.
         keys : mapping, optional
-            Keys of the rows: lists of numbers and texts by name. Times are texts in ISO 8601, and their field is named to
-            the learner (``time=``).
+            Keys of the rows: lists of numbers and texts by name. Times are texts in ISO 8601, and the learner
+            must know the name of their field (``time=``).
 
         Returns
         -------

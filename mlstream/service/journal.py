@@ -217,8 +217,8 @@ class Journal:
         numbers = [number for number in self._numbers() if number >= start]
         if missing := set(range(start, max(start, self.number) + 1)).difference(numbers):
             raise ValueError(
-                f"{self.folder} must hold all journals from {start} on. Got a gap at number {min(missing)}: restore the file "
-                "from a backup."
+                f"{self.folder} must hold all journals from {start} on. Got a gap at number {min(missing)}: restore the "
+                "file from a backup."
             )
         for number in numbers:
             path = self._path(number)

@@ -78,8 +78,8 @@ class Shadow(Locked):
     The rows of a call are predicted before any of them is learnt, except by `predict_then_fit`. Only rows with feedback
     are compared: where only alarms of the champion get feedback, they are its choice.
 
-    The challenger does not see rows that the champion refuses. A challenger that fails does not harm the champion: it is
-    dropped, with a warning.
+    The challenger does not see rows that the champion refuses. A challenger that fails does not harm the champion:
+    it is dropped, with a warning.
 
     References
     ----------

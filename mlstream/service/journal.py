@@ -13,6 +13,8 @@ from threading import Condition
 from types import TracebackType
 from typing import NoReturn, Self
 
+from filelock import lock_descriptor
+
 from mlstream._support.files import is_plain
 
 MAGIC = b"mlstream journal 1\n"
@@ -217,8 +219,8 @@ class Journal:
         numbers = [number for number in self._numbers() if number >= start]
         if missing := set(range(start, max(start, self.number) + 1)).difference(numbers):
             raise ValueError(
-                f"{self.folder} must hold all journals from {start} on. Got a gap at number {min(missing)}: restore the "
-                "file from a backup."
+                f"{self.folder} must hold all journals from {start} on. Got a gap at number {min(missing)}: restore "
+                "the file from a backup."
             )
         for number in numbers:
             path = self._path(number)
@@ -284,8 +286,6 @@ _CLOSED = "is closed"
 
 def _lock_folder(folder: Path) -> int:
     """Lock a folder for one journal, until the returned file is closed or the process ends."""
-    from filelock import lock_descriptor
-
     if not folder.is_dir():
         raise NotADirectoryError(f"folder must be a folder that exists. Got {str(folder)!r} instead.")
     handle = os.open(folder / "journal.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)

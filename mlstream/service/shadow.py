@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -18,6 +18,8 @@ from metrics.validation import require_choice
 from mlstream.service.waiting import as_row
 
 Loss = Literal["brier", "hamming"]
+# of this package or another: its methods are asked for
+Learner: TypeAlias = Any
 Predicted: TypeAlias = tuple[Array, Array]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -99,7 +101,7 @@ class Shadow(Locked):
     ('OnlineLogisticRegression', True)
     """
 
-    def __init__(self, champion: Any, challenger: Any, *, loss: Loss = "brier", alpha: float = 0.01) -> None:
+    def __init__(self, champion: Learner, challenger: Learner, *, loss: Loss = "brier", alpha: float = 0.01) -> None:
         require_choice(loss, "loss", get_args(Loss))
         if not 0 < alpha < 1:
             raise ValueError(f"alpha must be above 0 and below 1. Got {alpha!r} instead.")
@@ -111,7 +113,7 @@ class Shadow(Locked):
         self.champion_ = champion
         self.challenge(challenger)
 
-    def challenge(self, challenger: Any) -> None:
+    def challenge(self, challenger: Learner) -> None:
         """Begin a contest with a new challenger; the one before, if there is one, is dropped.
 
         Parameters
@@ -132,7 +134,7 @@ class Shadow(Locked):
             if not hasattr(challenger, "classes_"):
                 _begin_like(challenger, self.champion_)
             _require_alike(self.champion_, challenger)
-            self.challenger_: Any = challenger
+            self.challenger_: Learner = challenger
             self.n_compared_, self.failure_ = 0, ""
             self.promoted_: int | None = None
             self._losses = np.zeros(2)
@@ -280,7 +282,7 @@ class Shadow(Locked):
         return self.partial_fit(as_row(x), np.asarray(y)[np.newaxis], classes)
 
     # ----------------------------------------------------------------- parts
-    def _try(self, step: Callable[[Any], Any]) -> Any:
+    def _try(self, step: Callable[[Learner], Predicted]) -> Predicted | None:
         """Let the challenger take a step, and drop it with a warning if it cannot."""
         if self.challenger_ is None:
             return None
@@ -292,9 +294,9 @@ class Shadow(Locked):
             warnings.warn(f"The challenger has failed and was dropped. {self.failure_}", RuntimeWarning, stacklevel=3)
             return None
 
-    def _compare(self, Y: Any, classes: Classes, known: Any, rival: Any) -> None:
+    def _compare(self, Y: MatrixLike, classes: Classes, known: Predicted | None, rival: Predicted | None) -> None:
         """Bet on the challenger by the losses of rows, and promote it if it has won."""
-        if self.challenger_ is None:
+        if known is None or rival is None:
             return
         table = _in_columns(Y, classes, self.label_names_ if hasattr(self, "label_names_") else None)
         losses = np.stack([_losses(table, Y_pred, Y_proba, self.loss) for Y_pred, Y_proba in (known, rival)])
@@ -312,7 +314,7 @@ class Shadow(Locked):
         self.n_compared_ += 1
 
 
-def _in_columns(Y: Any, classes: Classes, names: list[Any] | None) -> Floats:
+def _in_columns(Y: Any, classes: Classes, names: list[Hashable] | None) -> Floats:
     """Return labels as a table, in the columns of the champion; NaN where one is unknown."""
     table: Floats = (Y.toarray() if is_sparse(Y) else np.asarray(Y)).astype(np.float64)
     if names is None or not isinstance(classes, list):
@@ -333,11 +335,11 @@ def _losses(table: Floats, Y_pred: Array, Y_proba: Array, loss: Loss) -> Floats:
     return losses
 
 
-def _given(learner: Any, keys: KeysLike) -> Attributes:
+def _given(learner: Learner, keys: KeysLike) -> Attributes:
     return {"keys": keys} if keys is not None and getattr(learner, "uses_keys", False) else {}
 
 
-def _begin_like(challenger: Any, champion: Any) -> None:
+def _begin_like(challenger: Learner, champion: Learner) -> None:
     if not hasattr(challenger, "begin"):
         raise ValueError(f"challenger must have learnt rows, as it has no `begin`. Got {challenger!r} instead.")
     names = getattr(champion, "label_names_", None)
@@ -345,7 +347,7 @@ def _begin_like(challenger: Any, champion: Any) -> None:
     challenger.begin(X, Y, classes=names)
 
 
-def _require_alike(champion: Any, challenger: Any) -> None:
+def _require_alike(champion: Learner, challenger: Learner) -> None:
     for name, of in (("n_features_in_", "features"), ("n_labels_", "labels"), ("label_names_", "names of labels")):
         one, other = getattr(champion, name, None), getattr(challenger, name, None)
         if one != other:

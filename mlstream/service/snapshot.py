@@ -10,15 +10,22 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from zipfile import BadZipFile, ZipFile
 
+from estimators._typing import Attributes
 from estimators.contract.lazy import needing
 from mlstream._support.files import atomic_path
 from mlstream._support.version import __version__
 
+with needing("A snapshot"):
+    import skops.io
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# a learner, or what holds it
+Learner: TypeAlias = Any
 
 # of how objects lie in the file; a change of it, or of what learners keep, raises it or the version of mlstream
 SCHEMA = 1
@@ -27,7 +34,11 @@ _OURS = ("estimators", "mlstream.service")
 
 
 def save_snapshot(
-    path: str | os.PathLike[str], served: Any, *, notes: Mapping[str, Any] | None = None, replace: bool = True
+    path: str | os.PathLike[str],
+    served: Learner,
+    *,
+    notes: Mapping[str, object] | None = None,
+    replace: bool = True,
 ) -> None:
     """Save a learner, or a buffer with its learner, to a file that is complete or absent whenever the process dies.
 
@@ -79,7 +90,7 @@ def save_snapshot(
             archive.writestr(_FACTS, text)
 
 
-def load_snapshot(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
+def load_snapshot(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Learner:
     """Load what `save_snapshot` has saved.
 
     Nothing in the file is executed. It may hold classes of `estimators` and of this module, those of NumPy, SciPy and
@@ -110,8 +121,6 @@ def load_snapshot(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) 
     """
     facts = read_snapshot_facts(path)
     _require_same_version(path, facts)
-    with needing("load_snapshot"):
-        import skops.io
     with _refusing(path):
         found = skops.io.get_untrusted_types(file=path)
         own = [name for name in found if _is_ours(name)]
@@ -123,7 +132,7 @@ def load_snapshot(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) 
         return skops.io.load(path, trusted=[*own, *trusted])
 
 
-def read_snapshot_facts(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_snapshot_facts(path: str | os.PathLike[str]) -> Attributes:
     """Read what a snapshot says of itself; any version can be asked.
 
     Parameters
@@ -149,7 +158,7 @@ def read_snapshot_facts(path: str | os.PathLike[str]) -> dict[str, Any]:
         return dict(facts)
 
 
-def _facts(served: Any) -> dict[str, Any]:
+def _facts(served: Learner) -> Attributes:
     learner = served
     while hasattr(learner, "learner") or hasattr(learner, "champion_"):
         learner = learner.champion_ if hasattr(learner, "champion_") else learner.learner
@@ -168,9 +177,7 @@ def _facts(served: Any) -> dict[str, Any]:
     }
 
 
-def _dump(served: Any, path: Path) -> None:
-    with needing("save_snapshot"):
-        import skops.io
+def _dump(served: Learner, path: Path) -> None:
     try:
         skops.io.dump(served, path)
     except (TypeError, AttributeError, ValueError, skops.io.exceptions.UnsupportedTypeException) as error:
@@ -180,7 +187,7 @@ def _dump(served: Any, path: Path) -> None:
         ) from error
 
 
-def _require_same_version(path: str | os.PathLike[str], facts: Mapping[str, Any]) -> None:
+def _require_same_version(path: str | os.PathLike[str], facts: Attributes) -> None:
     """Refuse a snapshot whose learner may keep something else than learners of this version do."""
     written = facts["software"]["mlstream"]
     if facts["schema"] == SCHEMA and written.split(".")[:2] == __version__.split(".")[:2]:

@@ -20,6 +20,7 @@ EXTRAS = {
     "lightgbm": "lightgbm",
     "mlcroissant": "croissant",
     "mlflow": "mlflow",
+    "prometheus_client": "monitor",
     "skl2onnx": "onnx",
     "skops": "skops",
     "torch": "torch",

@@ -1,5 +1,6 @@
 """A learner in service: predictions that wait for their labels, and sources of rows that come in."""
 """A learner in service: predictions that wait for their labels, and a state that survives the process."""
+"""A learner in service: predictions that wait for their labels, and what changes."""
 
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from mlstream.service.snapshot import load_snapshot as load_snapshot
     from mlstream.service.snapshot import read_snapshot_facts as read_snapshot_facts
     from mlstream.service.snapshot import save_snapshot as save_snapshot
+    from mlstream.service.monitor import Monitor as Monitor
+    from mlstream.service.monitor_collector import MonitorCollector as MonitorCollector
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -30,5 +33,7 @@ else:
             "mlstream.service.journal": ["Journal"],
             "mlstream.service.shadow": ["Shadow"],
             "mlstream.service.snapshot": ["load_snapshot", "read_snapshot_facts", "save_snapshot"],
+            "mlstream.service.monitor": ["Monitor"],
+            "mlstream.service.monitor_collector": ["MonitorCollector"],
         },
     )

@@ -1,0 +1,121 @@
+"""Rows whose labels have come since the last look: they are summed as soon as they are many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from estimators.drift import DriftDetector, LabelDrift
+from metrics.validation import as_numbers, check_binary_values, check_finite, check_probabilities, check_table
+from mlstream.service.label_sums import Floats, LabelSums
+
+Flags = npt.NDArray[np.bool_]
+
+_BINARY = frozenset((0, 1))
+
+
+class LabelledRows:
+    """Labels, decisions and probabilities of at most `capacity` rows, and the sums over the others."""
+
+    def __init__(self, capacity: int, detector: DriftDetector) -> None:
+        self.n_labelled = self._n = 0
+        self._detector = detector
+        # labels that are added later have detectors of their own
+        self._detectors: list[tuple[slice, LabelDrift]] = []
+        self._table = np.full((capacity, 3, 0), np.nan)
+        self._sums, self._drifted = LabelSums.nothing(0), np.zeros(0, dtype=np.bool_)
+
+    def widen(self, n_labels: int) -> None:
+        """Take in further labels, which no row has had."""
+        self._sum()
+        n_known = self._table.shape[2]
+        self._table = np.full((*self._table.shape[:2], n_labels), np.nan)
+        self._sums = self._sums.widened(n_labels)
+        self._drifted = np.append(self._drifted, np.zeros(n_labels - n_known, dtype=np.bool_))
+        self._detectors.append((slice(n_known, n_labels), new_detectors(self._detector)))
+
+    def put_row(self, y: Any, y_pred: Any, y_proba: Any) -> None:
+        """Take a row of the width of the table, of which a label is known."""
+        row = self._table[self._n]
+        row[0], row[1], row[2] = y, y_pred, np.nan if y_proba is None else y_proba
+        self._n += 1
+        if self._n == len(self._table):
+            self._sum()
+
+    def put(self, Y: Floats, Y_pred: Floats, Y_proba: Floats | None) -> int:
+        """Take the rows of which a label is known, and return how many these are."""
+        known = np.flatnonzero(~np.isnan(Y).all(axis=1))
+        width = self._table.shape[2]
+        for row in known:
+            y, y_pred = _widened(Y[row], width, np.nan), _widened(Y_pred[row], width, 0.0)
+            self.put_row(y, y_pred, None if Y_proba is None else _widened(Y_proba[row], width, np.nan))
+        return len(known)
+
+    def take(self) -> tuple[int, LabelSums, Flags]:
+        """Return the number of rows since the last call, their sums, and labels whose errors drifted; begin again."""
+        self._sum()
+        taken = self.n_labelled, self._sums, self._drifted
+        width = self._table.shape[2]
+        self.n_labelled, self._sums, self._drifted = 0, LabelSums.nothing(width), np.zeros(width, dtype=np.bool_)
+        return taken
+
+    def _sum(self) -> None:
+        if not self._n:
+            return
+        Y, Y_pred, Y_proba = self._table[: self._n].transpose(1, 0, 2)
+        self._sums += LabelSums.of(Y, Y_pred, Y_proba)
+        # NaN where the label is unknown
+        errors = np.abs(Y - Y_pred)
+        for columns, detectors in self._detectors:
+            self._drifted[columns] |= detectors.update_many(errors[:, columns]).any(axis=0)
+        self.n_labelled, self._n = self.n_labelled + self._n, 0
+
+
+def new_detectors(detector: DriftDetector) -> LabelDrift:
+    """Return detectors of drift for labels, whose number need not be known."""
+    confidence = "bonferroni" if isinstance(detector, DriftDetector) and detector._confidence else None
+    return LabelDrift(clone(detector, safe=False), correction=confidence)
+
+
+def can_be_taken(y: object, shape: tuple[int, ...]) -> bool:
+    """Return whether this is one row of known 0/1 labels of this shape, which needs no further check."""
+    return type(y) is np.ndarray and y.shape == shape and _BINARY.issuperset(y.tolist())
+
+
+def are_probabilities(p: object, shape: tuple[int, ...]) -> bool:
+    """Return whether this is one row of probabilities of this shape, which needs no further check."""
+    if type(p) is not np.ndarray or p.shape != shape:
+        return False
+    values = p.tolist()
+    # the sum of any with a NaN is none
+    return min(values) >= 0 and max(values) <= 1 and sum(values) >= 0
+
+
+def read_labels(Y: Any, name: str, shape: tuple[int, ...] | None = None, *, unknown: bool = False) -> Floats:
+    """Return 0/1 labels of a shape as float64, with NaN where they are unknown, if they may be."""
+    table = check_table(as_numbers(Y), name).astype(np.float64)
+    _require_shape(table, name, shape)
+    check_binary_values(np.where(np.isnan(table), 0.0, table) if unknown else table, name)
+    return table
+
+
+def read_probabilities(Y: Any, shape: tuple[int, ...]) -> Floats:
+    """Return probabilities of a shape as float64."""
+    table = check_table(as_numbers(Y), "y_proba").astype(np.float64)
+    _require_shape(table, "y_proba", shape)
+    check_finite(table, "y_proba")
+    check_probabilities(table, "y_proba", 0)
+    return table
+
+
+def _require_shape(table: Floats, name: str, shape: tuple[int, ...] | None) -> None:
+    if shape is not None and table.shape != shape:
+        advice = "; a label that the learner did not know yet is 0 in y_pred" if name == "y_true" else ""
+        raise ValueError(f"{name} must have the shape of y_pred, {shape}{advice}. Got {table.shape} instead.")
+
+
+def _widened(row: Floats, width: int, value: float) -> Floats:
+    return np.pad(row, (0, width - len(row)), constant_values=value)

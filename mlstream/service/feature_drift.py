@@ -96,7 +96,8 @@ def largest_distances(first: Floats, second: Floats) -> Floats:
         if (one.take(places, mode="clip") == other).any():
             above = steps - m * one.searchsorted(other, "right")
         largest[row] = max(above.max(), n - below.min())
-    return largest / (n * m)
+    distances: Floats = largest / (n * m)
+    return distances
 
 
 def same_shares(first: Counts, second: Counts) -> float:

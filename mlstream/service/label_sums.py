@@ -42,7 +42,7 @@ class LabelSums:
         cell = label * N_BINS + np.minimum((p * N_BINS).astype(np.int64), N_BINS - 1)
         size = Y.shape[1] * N_BINS
         sums = [np.bincount(cell, weights, size) for weights in (None, p, y)]
-        squares = np.bincount(label, (p - y) ** 2, Y.shape[1])
+        squares = np.bincount(label, (p - y) ** 2, Y.shape[1]).astype(float)
         return cls(label_counts(Y, Y_pred), np.stack(sums, axis=-1).reshape(-1, N_BINS, 3).astype(float), squares)
 
     @property
@@ -62,7 +62,7 @@ class LabelSums:
         scores = {"ba_macro": float(ba_macro_from_counts(self.counts))}
         for name, ratio in _RATIOS.items():
             for average in ("macro", "micro"):
-                scores[f"{name}_{average}"] = float(ratio(self.counts, average=average, zero_division=np.nan))  # type: ignore[arg-type]
+                scores[f"{name}_{average}"] = float(ratio(self.counts, average=average, zero_division=np.nan))
         by_label = self.by_label()
         return scores | {f"{name}_macro": _mean(by_label[name]) for name in ("brier", "ece")}
 

@@ -76,8 +76,8 @@ class LabelledRows:
 
 def new_detectors(detector: DriftDetector) -> LabelDrift:
     """Return detectors of drift for labels, whose number need not be known."""
-    confidence = "bonferroni" if isinstance(detector, DriftDetector) and detector._confidence else None
-    return LabelDrift(clone(detector, safe=False), correction=confidence)
+    has_confidence = isinstance(detector, DriftDetector) and detector._confidence is not None
+    return LabelDrift(clone(detector, safe=False), correction="bonferroni" if has_confidence else None)
 
 
 def can_be_taken(y: object, shape: tuple[int, ...]) -> bool:
@@ -91,7 +91,7 @@ def are_probabilities(p: object, shape: tuple[int, ...]) -> bool:
         return False
     values = p.tolist()
     # the sum of any with a NaN is none
-    return min(values) >= 0 and max(values) <= 1 and sum(values) >= 0
+    return bool(min(values) >= 0 and max(values) <= 1 and sum(values) >= 0)
 
 
 def read_labels(Y: Any, name: str, shape: tuple[int, ...] | None = None, *, unknown: bool = False) -> Floats:

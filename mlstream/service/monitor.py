@@ -91,9 +91,9 @@ class Monitor(Locked):
 
     Notes
     -----
-    A feature is compared by the test of Kolmogorov and Smirnov. If it is a category, or has at most 10 values, the share
-    of each value is compared by an exact test, with the second half of the reference. Holm's method corrects for the
-    number of features: of looks at a world that does not change, at most ``1000 * alpha`` in 1000 find a drift in the
+    A feature is compared by the test of Kolmogorov and Smirnov. If it is a category, or has at most 10 values, the
+    share of each value is compared by an exact test, with the second half of the reference. Holm's method corrects for
+    the number of features: of looks at a world that does not change, at most ``1000 * alpha`` in 1000 find a drift in the
     mean, whatever the number of features. They share a reference, so that false ones may come one after another.
 
     A row that resembles the one before it counts for less: for ``(1 - r) / (1 + r)`` rows, where r is their correlation
@@ -167,7 +167,7 @@ class Monitor(Locked):
         self._categories: frozenset[int] = frozenset()
         self._waiting: list[Floats] = []
         # rows since the last look, their decisions, and the labels that have come
-        self._n, self._X, self._Y_pred = 0, np.empty((window, 0)), np.empty((window, 0))
+        self._n, self._X, self._Y_pred = 0, _empty(window), _empty(window)
         self._labelled = LabelledRows(window, self.detector)
         self._x_shape: tuple[int, ...] = (0,)
         self._y_shape: tuple[int, ...] = (-1,)
@@ -405,10 +405,9 @@ class Monitor(Locked):
         n_new = n_labels - self._Y_pred.shape[1]
         if n_new > 0:
             self._labelled.widen(n_labels)
-            self._Y_pred, self.n_alarms_, self.n_error_drifts_ = (
-                np.pad(part, [(0, 0)] * (part.ndim - 1) + [(0, n_new)])
-                for part in (self._Y_pred, self.n_alarms_, self.n_error_drifts_)
-            )
+            self._Y_pred = np.pad(self._Y_pred, ((0, 0), (0, n_new)))
+            self.n_alarms_ = np.pad(self.n_alarms_, (0, n_new))
+            self.n_error_drifts_ = np.pad(self.n_error_drifts_, (0, n_new))
             self._y_shape = (n_labels,)
 
     def _find_categories(self, n_features: int) -> frozenset[int]:
@@ -425,6 +424,10 @@ def _check_names(names: Sequence[str] | None, option: str) -> tuple[str, ...]:
     if isinstance(names, str) or not all(isinstance(name, str) for name in listed) or len(set(listed)) < len(listed):
         raise ValueError(f"{option} must be different texts. Got {shown(names)} instead.")
     return listed
+
+
+def _empty(n_rows: int) -> Floats:
+    return np.empty((n_rows, 0))
 
 
 def _as_rows(is_row: bool, *tables: Any) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -114,7 +115,8 @@ class MonitorCollector(Collector):
         """
         registry = CollectorRegistry()
         registry.register(self)
-        return generate_latest(registry).decode()
+        text: str = generate_latest(registry).decode()  # type: ignore[no-untyped-call]
+        return text
 
 
 def _gauges(histories: Mapping[str, History]) -> Iterator[Metric]:
@@ -126,15 +128,19 @@ def _gauges(histories: Mapping[str, History]) -> Iterator[Metric]:
         for name, meaning in gauges.items():
             gauge = GaugeMetricFamily(f"mlstream_{kind + '_' if kind else ''}{name}", meaning, labels=_labels(kind))
             for monitor, found in columns.items():
-                for place, value in enumerate(found[name]):
-                    if value == value:  # noqa: PLR0124 - NaN
-                        gauge.add_metric([monitor, found[kind][place]] if kind else [monitor], float(value))
+                for place, value in enumerate(map(_number, found[name])):
+                    if not isnan(value):
+                        gauge.add_metric([monitor, str(found[kind][place])] if kind else [monitor], value)
             yield gauge
     budget = GaugeMetricFamily("mlstream_alarm_budget", "Alarms that may be raised per window.", labels=_labels(None))
     for monitor, history in histories.items():
         if history.budget is not None:
             budget.add_metric([monitor], history.budget)
     yield budget
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, float | int) else float("nan")
 
 
 def _labels(kind: str | None) -> list[str]:

@@ -146,7 +146,9 @@ def _features(history: History, windows: Sequence[Window]) -> list[Feature]:
     return [
         Feature(
             history.feature_names[place],
-            *(float(part[place]) for part in compared),
+            float(compared.psi[place]),
+            float(compared.ks[place]),
+            float(compared.p_value[place]),
             bool(last.drifted[place]),
             [_heat(one, place) for one in windows],
         )

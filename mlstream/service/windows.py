@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -79,10 +79,10 @@ def feature_columns(history: History) -> Columns:
     n_features = len(history.feature_names)
     fields = {name: [getattr(features, name) for _, features in compared] for name in Comparison._fields}
     return {
-        "first_row": np.repeat([one.first_row for one, _ in compared], n_features),
+        "first_row": [one.first_row for one, _ in compared for _ in range(n_features)],
         "feature": list(history.feature_names) * len(compared),
         **{name: _joined(parts) for name, parts in fields.items()},
-        "drifted": _joined([one.drifted for one, _ in compared], dtype=np.bool_),
+        "drifted": _joined([one.drifted for one, _ in compared]),
     }
 
 
@@ -93,18 +93,18 @@ def label_columns(history: History) -> Columns:
     scores = [one.sums.by_label() for one in windows]
     counts = [one.sums.counts for one in windows]
     return {
-        "first_row": np.repeat([one.first_row for one in windows], widths),
+        "first_row": [one.first_row for one, width in zip(windows, widths, strict=True) for _ in range(width)],
         "label": [name for width in widths for name in history.label_names[:width]],
-        "n_alarms": _joined([one.n_alarms for one in windows], dtype=np.int64),
-        "n_known": _joined([one.sums.n_known() for one in windows], dtype=np.int64),
-        "n_true": _joined([one.tp + one.fn for one in counts], dtype=np.int64),
+        "n_alarms": _joined([one.n_alarms for one in windows]),
+        "n_known": _joined([one.sums.n_known() for one in windows]),
+        "n_true": _joined([one.tp + one.fn for one in counts]),
         **{name: _joined([one[name] for one in scores]) for name in LabelSums.nothing(0).by_label()},
-        "errors_drifted": _joined([one.errors_drifted for one in windows], dtype=np.bool_),
+        "errors_drifted": _joined([one.errors_drifted for one in windows]),
     }
 
 
-def _joined(parts: Sequence[npt.NDArray[np.generic]], dtype: type = np.float64) -> npt.NDArray[np.generic]:
-    return np.concatenate([np.empty(0, dtype), *parts])
+def _joined(parts: Sequence[npt.NDArray[Any]]) -> list[object]:
+    return [value for part in parts for value in part.tolist()]
 
 
 TABLES: Mapping[Table, Callable[[History], Columns]] = {

@@ -1,6 +1,7 @@
 """A learner in service: what each part between events and alarms takes, in microseconds of CPU.
 
     python benchmarks/bench_service.py              # or some of: windows budget feedback memory sources
+    python benchmarks/bench_service.py              # or some of: windows budget feedback monitor memory
 
 ``windows``: live windows of 40 hosts, beside a list of events that pandas groups at the end of each window: nobody else
 gives rows as windows close. 200,000 events a second are asked for, which is 5 us an event.
@@ -11,6 +12,8 @@ that is evaluated on single rows, and on chunks; rows of a CSV file by `follow_c
 Both may add 5 us to a row. ``explain``: one row of 100 features and ten labels, beside predicting it, and beside
 `permutation_importance` of scikit-learn over 100 rows, which explains no single row; 50 us are asked for. ``memory``:
 peaks over five million events, and five million rows.
+Both may add 5 us to a row. ``monitor``: a monitor of 100 features and five labels, one row a call, without and with labels,
+looks included, beside a detector of River for each feature; it may take 10 us. ``memory``: peaks over five million events, and five million rows.
 """
 
 import argparse
@@ -26,6 +29,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import river.drift
 from harness import machine, sized, versions
 
 from estimators import AlarmBudget, OnlineLogisticRegression, make_strategy
@@ -33,6 +37,7 @@ from estimators.contract.base import StreamClassifier
 from mlstream import Events, TextColumn, evaluate
 from mlstream.generators import LiveWindows, synthetic_events
 from mlstream.service import FeedbackBuffer, follow_csv
+from mlstream.service import FeedbackBuffer, Monitor
 
 N_DAYS, N_ROWS, N_MANY = sized((20, 20_000, 5_000_000), (1, 200, 20_000))
 N_LABELS, DELAY, CHUNK, ROUNDS = 4, sized(1000, 20), 1000, sized(5, 1)
@@ -193,6 +198,35 @@ def feedback() -> None:
         show(f"feedback, {name}", N_ROWS, loops)
 
 
+# ---------------------------------------------------------------------- monitor
+def watch(X: np.ndarray, Y: np.ndarray, labels: bool) -> None:
+    """Pass rows to a monitor, one a call."""
+    watcher, Y_proba = Monitor(), 0.8 * Y + 0.1
+    for x, y, y_proba in zip(X, Y, Y_proba, strict=True):
+        if labels:
+            watcher.update(x, y, y, y_proba=y_proba)
+        else:
+            watcher.update(x, y)
+
+
+def watch_by_river(X: np.ndarray) -> None:
+    """Pass rows to a detector of each feature."""
+    detectors = [river.drift.ADWIN() for _ in X[0]]
+    for x in X:
+        for detector, value in zip(detectors, x.tolist(), strict=True):
+            detector.update(value)
+
+
+def monitor() -> None:
+    """Print what a monitor takes a row."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(N_ROWS, 100)), (rng.random((N_ROWS, 5)) < 0.1).astype(int)
+    loops = {"rows": lambda: watch(X, Y, False), "rows and labels": lambda: watch(X, Y, True)}
+    show("monitor", N_ROWS, loops)
+    few = X[: sized(2000, 20)]
+    show("monitor", len(few), {"River's ADWIN a feature": lambda: watch_by_river(few)})
+
+
 # ----------------------------------------------------------------------- memory
 def sources() -> None:
     """Print the time of a row of a live source."""
@@ -267,6 +301,7 @@ def take_many_rows() -> Iterator[object]:
 
 
 SECTIONS = {part.__name__: part for part in (windows, budget, feedback, memory, sources)}
+SECTIONS = {part.__name__: part for part in (windows, budget, feedback, monitor, memory)}
 
 
 def main() -> None:

@@ -102,9 +102,10 @@ def largest_distances(first: Floats, second: Floats) -> Floats:
 
 def same_shares(first: Counts, second: Counts) -> float:
     """Return the p-value of counts of the same values in two samples: the exact test of each value, by Bonferroni."""
-    tests = max(np.count_nonzero(first + second) - 1, 1)
-    pairs = zip(first.tolist(), second.tolist(), strict=True)
-    least = min(_both_tails(k, j + k, int(second.sum()), int(first.sum() + second.sum())) for j, k in pairs)
+    tests = max(int(np.count_nonzero(first + second)) - 1, 1)
+    n_drawn, n_all = int(second.sum()), int(first.sum() + second.sum())
+    pairs: list[tuple[int, int]] = list(zip(first.tolist(), second.tolist(), strict=True))
+    least = min(_both_tails(k, j + k, n_drawn, n_all) for j, k in pairs)
     return min(1.0, tests * least)
 
 

@@ -93,8 +93,8 @@ class Monitor(Locked):
     -----
     A feature is compared by the test of Kolmogorov and Smirnov. If it is a category, or has at most 10 values, the
     share of each value is compared by an exact test, with the second half of the reference. Holm's method corrects for
-    the number of features: of looks at a world that does not change, at most ``1000 * alpha`` in 1000 find a drift in the
-    mean, whatever the number of features. They share a reference, so that false ones may come one after another.
+    the number of features: of looks at a world that does not change, at most ``1000 * alpha`` in 1000 find a drift in
+    the mean, whatever the number of features. They share a reference, so that false ones may come one after another.
 
     A row that resembles the one before it counts for less: for ``(1 - r) / (1 + r)`` rows, where r is their correlation
     in the reference. This is right for processes of first order. Where rows have cycles, such as days, a window or a

@@ -84,7 +84,7 @@ def _changes(history: History) -> Iterator[tuple[str, bool]]:
             yield f"Errors of {name} have changed: {', then '.join(rates)} in the last windows.", True
     n_alarms = int(last.n_alarms.sum())
     over = history.budget is not None and n_alarms > history.budget
-    of = f" of a budget of {history.budget:,.10g}" if history.budget is not None else ""
+    of = "" if history.budget is None else f", {'more than' if over else 'within'} the budget of {history.budget:,.10g}"
     yield f"{n_alarms:,} alarm{'s' * (n_alarms != 1)}{of}.", over
     yield f"Labels came for {last.n_labelled:,} rows; {history.n_rows:,} rows came.", not last.n_labelled
 

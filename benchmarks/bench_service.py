@@ -14,6 +14,9 @@ Both may add 5 us to a row. ``explain``: one row of 100 features and ten labels,
 peaks over five million events, and five million rows.
 Both may add 5 us to a row. ``monitor``: a monitor of 100 features and five labels, one row a call, without and with labels,
 looks included, beside a detector of River for each feature; it may take 10 us. ``memory``: peaks over five million events, and five million rows.
+Both may add 5 us to a row. ``monitor``: a monitor of 100 features and five labels, one row a call, looks included,
+beside a detector of River for each feature; it may take 10 us. ``memory``: peaks over five million events, and five
+million rows.
 """
 
 import argparse

@@ -122,8 +122,7 @@ def _both_tails(k: int, n_marked: int, n_drawn: int, n_all: int) -> float:
 
 
 def _log_choose(n: int, k: Counts | int) -> Floats:
-    logs: Floats = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-    return logs
+    return np.asarray(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1))
 
 
 def holm(p_value: Floats) -> Floats:

@@ -84,8 +84,8 @@ class LabelSums:
 
 def _join(first: LabelSums, second: LabelSums) -> LabelSums:
     fields = ("tp", "fp", "fn", "tn")
-    counts = (np.concatenate([getattr(one.counts, field) for one in (first, second)]) for field in fields)
-    bins, squares = (np.concatenate([getattr(one, name) for one in (first, second)]) for name in ("bins", "squares"))
+    counts = (np.concatenate([getattr(sums.counts, field) for sums in (first, second)]) for field in fields)
+    bins, squares = (np.concatenate([getattr(sums, name) for sums in (first, second)]) for name in ("bins", "squares"))
     return LabelSums(LabelCounts(*counts), bins, squares)
 
 

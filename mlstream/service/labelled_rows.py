@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from estimators._typing import Array
 from estimators.drift import DriftDetector, LabelDrift
 from metrics.validation import as_numbers, check_binary_values, check_finite, check_probabilities, check_table
 from mlstream.service.label_sums import Floats, LabelSums
@@ -37,7 +38,7 @@ class LabelledRows:
         self._drifted = np.append(self._drifted, np.zeros(n_labels - n_known, dtype=np.bool_))
         self._detectors.append((slice(n_known, n_labels), new_detectors(self._detector)))
 
-    def put_row(self, y: Any, y_pred: Any, y_proba: Any) -> None:
+    def put_row(self, y: Array, y_pred: Array, y_proba: Array | None) -> None:
         """Take a row of the width of the table, of which a label is known."""
         row = self._table[self._n]
         row[0], row[1], row[2] = y, y_pred, np.nan if y_proba is None else y_proba
@@ -45,14 +46,13 @@ class LabelledRows:
         if self._n == len(self._table):
             self._sum()
 
-    def put(self, Y: Floats, Y_pred: Floats, Y_proba: Floats | None) -> int:
+    def put(self, Y: Floats, Y_pred: Floats, Y_proba: Floats) -> int:
         """Take the rows of which a label is known, and return how many these are."""
-        known = np.flatnonzero(~np.isnan(Y).all(axis=1))
-        width = self._table.shape[2]
-        for row in known:
-            y, y_pred = _widened(Y[row], width, np.nan), _widened(Y_pred[row], width, 0.0)
-            self.put_row(y, y_pred, None if Y_proba is None else _widened(Y_proba[row], width, np.nan))
-        return len(known)
+        known = ~np.isnan(Y).all(axis=1)
+        for y, y_pred, y_proba in zip(Y[known], Y_pred[known], Y_proba[known], strict=True):
+            width = self._table.shape[2]
+            self.put_row(_widened(y, width, np.nan), _widened(y_pred, width, 0.0), _widened(y_proba, width, np.nan))
+        return int(known.sum())
 
     def take(self) -> tuple[int, LabelSums, Flags]:
         """Return the number of rows since the last call, their sums, and labels whose errors drifted; begin again."""
@@ -80,21 +80,21 @@ def new_detectors(detector: DriftDetector) -> LabelDrift:
     return LabelDrift(clone(detector, safe=False), correction="bonferroni" if has_confidence else None)
 
 
-def can_be_taken(y: object, shape: tuple[int, ...]) -> bool:
+def can_be_taken(y: object, shape: tuple[int, ...]) -> TypeGuard[Array]:
     """Return whether this is one row of known 0/1 labels of this shape, which needs no further check."""
     return type(y) is np.ndarray and y.shape == shape and _BINARY.issuperset(y.tolist())
 
 
-def are_probabilities(p: object, shape: tuple[int, ...]) -> bool:
+def are_probabilities(p: object, shape: tuple[int, ...]) -> TypeGuard[Array]:
     """Return whether this is one row of probabilities of this shape, which needs no further check."""
     if type(p) is not np.ndarray or p.shape != shape:
         return False
     values = p.tolist()
-    # the sum of any with a NaN is none
+    # a NaN among them may escape the others, not the sum
     return bool(min(values) >= 0 and max(values) <= 1 and sum(values) >= 0)
 
 
-def read_labels(Y: Any, name: str, shape: tuple[int, ...] | None = None, *, unknown: bool = False) -> Floats:
+def read_labels(Y: npt.ArrayLike, name: str, shape: tuple[int, ...] | None = None, *, unknown: bool = False) -> Floats:
     """Return 0/1 labels of a shape as float64, with NaN where they are unknown, if they may be."""
     table = check_table(as_numbers(Y), name).astype(np.float64)
     _require_shape(table, name, shape)
@@ -102,7 +102,7 @@ def read_labels(Y: Any, name: str, shape: tuple[int, ...] | None = None, *, unkn
     return table
 
 
-def read_probabilities(Y: Any, shape: tuple[int, ...]) -> Floats:
+def read_probabilities(Y: npt.ArrayLike, shape: tuple[int, ...]) -> Floats:
     """Return probabilities of a shape as float64."""
     table = check_table(as_numbers(Y), "y_proba").astype(np.float64)
     _require_shape(table, "y_proba", shape)

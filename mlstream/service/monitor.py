@@ -7,17 +7,17 @@ from collections import deque
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, get_args
+from typing import TYPE_CHECKING, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from estimators._typing import Attributes, MatrixLike
 from estimators.contract.locks import Locked, lock_of
-from estimators.contract.validation import is_sparse
 from estimators.drift import ADWIN, DriftDetector
-from metrics.validation import check_finite, check_number, require_choice, require_integer, shown
-from mlstream.service.feature_drift import Floats, Reference
+from metrics.validation import check_number, require_choice, require_integer, shown
+from mlstream.service.feature_drift import Floats
+from mlstream.service.feature_rows import LEAST_ROWS, FeatureRows
 from mlstream.service.labelled_rows import (
     LabelledRows,
     are_probabilities,
@@ -27,16 +27,11 @@ from mlstream.service.labelled_rows import (
     read_probabilities,
 )
 from mlstream.service.monitor_page import write_page
-from mlstream.service.waiting import as_matrix, as_row
 from mlstream.service.windows import TABLES, History, Table, Window
 from mlstream.streams.frames import make_frame
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-# fewer rows show nothing
-_LEAST_ROWS = 10
 
 
 class Monitor(Locked):
@@ -150,8 +145,8 @@ class Monitor(Locked):
         label_names: Sequence[str] | None = None,
         history: int = 1000,
     ) -> None:
-        self.window = require_integer(window, "window", _LEAST_ROWS)
-        self.n_reference = window if n_reference is None else require_integer(n_reference, "n_reference", _LEAST_ROWS)
+        self.window = require_integer(window, "window", LEAST_ROWS)
+        self.n_reference = window if n_reference is None else require_integer(n_reference, "n_reference", LEAST_ROWS)
         self.categorical = tuple(categorical)
         self.alpha = check_number(alpha, "alpha", low=0.0, high=1.0)
         self.budget = None if budget is None else check_number(budget, "budget", low=0.0)
@@ -163,13 +158,11 @@ class Monitor(Locked):
         self.windows_: deque[Window] = deque(maxlen=require_integer(history, "history", 1))
         self.n_rows_ = self.n_labelled_ = self.n_windows_ = 0
         self.n_alarms_, self.n_error_drifts_, self.n_drifted_ = (np.zeros(0, dtype=np.int64) for _ in range(3))
-        self._reference: Reference | None = None
-        self._categories: frozenset[int] = frozenset()
-        self._waiting: list[Floats] = []
         # rows since the last look, their decisions, and the labels that have come
-        self._n, self._X, self._Y_pred = 0, _empty(window), _empty(window)
+        self._n = 0
+        self._features = FeatureRows(window, self.n_reference, self.feature_names, self.categorical)
+        self._Y_pred: Floats = np.empty((window, 0))
         self._labelled = LabelledRows(window, self.detector)
-        self._x_shape: tuple[int, ...] = (0,)
         self._y_shape: tuple[int, ...] = (-1,)
         if reference is not None:
             self.set_reference(reference)
@@ -226,19 +219,10 @@ class Monitor(Locked):
         They count in the window in which they come, not in that of their rows.
         """
         with lock_of(self):
-            if (
-                can_be_taken(y_true, self._y_shape)
-                and can_be_taken(y_pred, self._y_shape)
-                and (y_proba is None or are_probabilities(y_proba, self._y_shape))
-            ):
-                self._labelled.put_row(y_true, y_pred, y_proba)
-                self.n_labelled_ += 1
-                return
-            y_true, y_pred, y_proba = _as_rows(np.ndim(y_pred) == 1, y_true, y_pred, y_proba)
-            Y_pred = read_labels(y_pred, "y_pred")
-            Y, Y_proba = _read_labels(y_true, Y_pred.shape), _read_probabilities(y_proba, Y_pred.shape)
-            self._widen(Y_pred.shape[1])
-            self.n_labelled_ += self._labelled.put(Y, Y_pred, Y_proba)
+            if not self._take_labels(y_true, y_pred, y_proba):
+                Y_pred, Y, Y_proba = _read_predicted(np.ndim(y_pred) == 1, y_pred, y_true, y_proba)
+                self._widen(Y_pred.shape[1])
+                self.n_labelled_ += self._labelled.put(Y, Y_pred, Y_proba)
 
     def set_reference(self, X: MatrixLike | None = None) -> Self:
         """Compare features with other rows from now on, say after a drift that has been understood.
@@ -260,13 +244,13 @@ class Monitor(Locked):
         """
         with lock_of(self):
             if X is None:
-                self._reference, self._waiting = None, []
+                self._features.set_reference(None)
                 return self
-            rows = self._read_features(X)
-            if len(rows) < _LEAST_ROWS:
-                raise ValueError(f"X must have at least {_LEAST_ROWS} rows to compare with. Got {len(rows)} instead.")
+            rows = self._features.read(X)
+            if len(rows) < LEAST_ROWS:
+                raise ValueError(f"X must have at least {LEAST_ROWS} rows to compare with. Got {len(rows)} instead.")
             self._begin(rows.shape[1])
-            self._reference = Reference(rows, self._categories)
+            self._features.set_reference(rows)
             return self
 
     def to_frame(self, table: Table = "windows") -> pd.DataFrame:
@@ -308,30 +292,37 @@ class Monitor(Locked):
             return self._history(), vars(self).copy()
 
     # ------------------------------------------------------------------ rows
-    def _take_row(self, x: Any, y_pred: Any, y_true: Any, y_proba: Any) -> bool:
+    def _take_row(self, x: object, y_pred: object, y_true: object, y_proba: object) -> bool:
         """Take one row if it needs no more than the shortest checks."""
-        shape = self._y_shape
-        if type(x) is not np.ndarray or x.shape != self._x_shape or x.dtype.kind not in "fiub":
+        shape = self._features.row_shape
+        if type(x) is not np.ndarray or x.shape != shape or x.dtype.kind not in "fiub" or not isfinite(x.dot(x)):
             return False
-        if not isfinite(x.dot(x)) or not can_be_taken(y_pred, shape):
-            return False
-        if y_proba is not None and not are_probabilities(y_proba, shape):
-            return False
-        if y_true is not None:
-            if not can_be_taken(y_true, shape):
+        if y_true is not None or y_proba is not None:
+            if not self._take_labels(y_pred if y_true is None else y_true, y_pred, y_proba, keep=y_true is not None):
                 return False
-            self._labelled.put_row(y_true, y_pred, y_proba)
-            self.n_labelled_ += 1
-        self._X[self._n], self._Y_pred[self._n] = x, y_pred
+        elif not can_be_taken(y_pred, self._y_shape):
+            return False
+        self._features.table[self._n], self._Y_pred[self._n] = x, y_pred
         self._count(1)
         return True
 
-    def _take_rows(self, x: Any, y_pred: Any, y_true: Any, y_proba: Any) -> None:
-        y_true, y_pred, y_proba = _as_rows(np.ndim(x) == 1, y_true, y_pred, y_proba)
-        X = self._read_features(x)
-        Y_pred = read_labels(y_pred, "y_pred")
-        Y = None if y_true is None else _read_labels(y_true, Y_pred.shape)
-        Y_proba = _read_probabilities(y_proba, Y_pred.shape)
+    def _take_labels(self, y: object, y_pred: object, y_proba: object, *, keep: bool = True) -> bool:
+        """Take the labels of one row if they need no more than the shortest checks, which is all unless they are kept."""
+        shape = self._y_shape
+        if not can_be_taken(y, shape) or not can_be_taken(y_pred, shape):
+            return False
+        if y_proba is not None and not are_probabilities(y_proba, shape):
+            return False
+        if keep:
+            self._labelled.put_row(y, y_pred, y_proba)
+            self.n_labelled_ += 1
+        return True
+
+    def _take_rows(
+        self, x: MatrixLike, y_pred: npt.ArrayLike, y_true: npt.ArrayLike | None, y_proba: npt.ArrayLike | None
+    ) -> None:
+        X = self._features.read(x)
+        Y_pred, Y, Y_proba = _read_predicted(np.ndim(x) == 1, y_pred, y_true, y_proba)
         if Y_pred.shape[1] < self._Y_pred.shape[1] or len(Y_pred) != len(X):
             rule = f"(n_rows, n_labels), here {(len(X), self._Y_pred.shape[1] or 'n_labels')}"
             raise ValueError(f"y_pred must have shape {rule}, or further labels. Got {Y_pred.shape} instead.")
@@ -341,11 +332,8 @@ class Monitor(Locked):
         while start < len(X):
             stop = min(len(X), start + self.window - self._n)
             piece, places = slice(start, stop), slice(self._n, self._n + stop - start)
-            self._X[places], self._Y_pred[places] = X[piece], Y_pred[piece]
-            if Y is not None:
-                self.n_labelled_ += self._labelled.put(
-                    Y[piece], Y_pred[piece], Y_proba if Y_proba is None else Y_proba[piece]
-                )
+            self._features.table[places], self._Y_pred[places] = X[piece], Y_pred[piece]
+            self.n_labelled_ += self._labelled.put(Y[piece], Y_pred[piece], Y_proba[piece])
             self._count(stop - start)
             start = stop
 
@@ -359,46 +347,25 @@ class Monitor(Locked):
         """Say what the rows and labels since the last look show, and begin a window."""
         n_labelled, sums, errors_drifted = self._labelled.take()
         n_alarms = np.count_nonzero(self._Y_pred, axis=0)
-        features = None if self._reference is None else self._reference.compare(self._X)
-        drifted = np.zeros(self._X.shape[1], dtype=np.bool_) if features is None else features.p_value <= self.alpha
+        features = self._features.compare()
+        drifted = (
+            np.zeros(self._features.n_features, dtype=np.bool_) if features is None else features.p_value <= self.alpha
+        )
         first_row = self.n_rows_ - self.window
         self.windows_.append(Window(first_row, n_labelled, n_alarms, sums, errors_drifted, features, drifted))
         self.n_alarms_ = self.n_alarms_ + n_alarms
         self.n_drifted_ = self.n_drifted_ + drifted
         self.n_error_drifts_ = self.n_error_drifts_ + errors_drifted
         self.n_windows_, self._n = self.n_windows_ + 1, 0
-        if self._reference is None:
-            self._waiting.append(self._X.copy())
-            if len(self._waiting) * self.window >= self.n_reference:
-                self._reference = Reference(np.concatenate(self._waiting)[: self.n_reference], self._categories)
-                self._waiting = []
 
     def _history(self) -> History:
-        features = self.feature_names or tuple(f"x{place}" for place in range(self._X.shape[1]))
+        features = self.feature_names or tuple(f"x{place}" for place in range(self._features.n_features))
         labels = self.label_names + tuple(f"y{place}" for place in range(len(self.label_names), len(self.n_alarms_)))
         return History(tuple(self.windows_), features, labels, self.window, self.budget, self.alpha)
 
     # ---------------------------------------------------------------- widths
-    def _read_features(self, X: Any) -> Floats:
-        """Return rows as float64, all of them finite, and of the width of those before."""
-        X = as_matrix(as_row(X) if np.ndim(X) == 1 else X)
-        try:
-            rows = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"X must hold numbers: give each category a number, and name its feature in `categorical`. Got {error}."
-            ) from None
-        expected = self._X.shape[1] or len(self.feature_names) or max(rows.shape[-1], 1)
-        if rows.ndim != 2 or not len(rows) or rows.shape[1] != expected:
-            raise ValueError(f"X must have shape (n_rows, {expected}), of at least a row. Got {rows.shape} instead.")
-        check_finite(rows, "X")
-        return rows
-
     def _begin(self, n_features: int) -> None:
-        if not self._X.shape[1]:
-            self._categories = self._find_categories(n_features)
-            self._X = np.empty((self.window, n_features))
-            self._x_shape = (n_features,)
+        if self._features.begin(n_features):
             self.n_drifted_ = np.zeros(n_features, dtype=np.int64)
 
     def _widen(self, n_labels: int) -> None:
@@ -410,14 +377,6 @@ class Monitor(Locked):
             self.n_error_drifts_ = np.pad(self.n_error_drifts_, (0, n_new))
             self._y_shape = (n_labels,)
 
-    def _find_categories(self, n_features: int) -> frozenset[int]:
-        """Return the positions of the features that are categories."""
-        places = {name: place for place, name in enumerate(self.feature_names)} | {n: n for n in range(n_features)}
-        if unknown := [name for name in self.categorical if name not in places]:
-            rule = f"positions below {n_features}" + ", or feature_names" * bool(self.feature_names)
-            raise ValueError(f"categorical must hold {rule}. Got {unknown[0]!r} instead.")
-        return frozenset(places[name] for name in self.categorical)
-
 
 def _check_names(names: Sequence[str] | None, option: str) -> tuple[str, ...]:
     listed = () if names is None else tuple(names)
@@ -426,18 +385,15 @@ def _check_names(names: Sequence[str] | None, option: str) -> tuple[str, ...]:
     return listed
 
 
-def _empty(n_rows: int) -> Floats:
-    return np.empty((n_rows, 0))
-
-
-def _as_rows(is_row: bool, *tables: Any) -> list[Any]:
-    """Return tables of one row if they are rows."""
-    return [np.asarray(table)[np.newaxis] if is_row and table is not None else table for table in tables]
-
-
-def _read_labels(y_true: Any, shape: tuple[int, ...]) -> Floats:
-    return read_labels(y_true, "y_true", shape, unknown=True)
-
-
-def _read_probabilities(y_proba: Any, shape: tuple[int, ...]) -> Floats | None:
-    return None if y_proba is None else read_probabilities(y_proba, shape)
+def _read_predicted(
+    is_row: bool, y_pred: npt.ArrayLike, y_true: npt.ArrayLike | None, y_proba: npt.ArrayLike | None
+) -> tuple[Floats, Floats, Floats]:
+    """Return decisions, labels and probabilities of a row, or of rows, with NaN for those that are not known."""
+    given = (
+        np.asarray(part)[np.newaxis] if is_row and part is not None else part for part in (y_pred, y_true, y_proba)
+    )
+    predicted, labels, probabilities = given
+    Y_pred = read_labels(predicted, "y_pred")
+    unknown = np.full(Y_pred.shape, np.nan)
+    Y = unknown if labels is None else read_labels(labels, "y_true", Y_pred.shape, unknown=True)
+    return Y_pred, Y, unknown if probabilities is None else read_probabilities(probabilities, Y_pred.shape)

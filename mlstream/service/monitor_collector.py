@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING
@@ -68,7 +68,7 @@ class MonitorCollector(Collector):
     -----
     The package prometheus_client is needed: ``pip install 'mlstream-toolkit[monitor]'``. Counters are those of all
     rows, gauges those of the last window. A gauge that is not defined is left out. A monitor has 11 series, 3 for each
-    feature, and 7 for each label; there are none for pairs of a feature and a label. A registry takes one collector
+    feature, and 7 for each label; pairs of a feature and a label have no series. A registry takes one collector
     only, so that several monitors go into the same one.
 
     Examples
@@ -99,9 +99,8 @@ class MonitorCollector(Collector):
         for name, attribute, kind, meaning in _COUNTERS:
             counter = CounterMetricFamily(f"mlstream_{name}", meaning, labels=_labels(kind))
             for monitor, (history, counts) in read.items():
-                names = history.label_names if kind == "label" else history.feature_names
-                for place, value in enumerate(np.atleast_1d(counts[attribute]).tolist()):
-                    counter.add_metric([monitor, names[place]] if kind else [monitor], value)
+                for keys, value in _keyed(kind, history, np.atleast_1d(counts[attribute]).tolist()):
+                    counter.add_metric([monitor, *keys], value)
             yield counter
         yield from _gauges({monitor: history for monitor, (history, _) in read.items()})
 
@@ -128,15 +127,21 @@ def _gauges(histories: Mapping[str, History]) -> Iterator[Metric]:
         for name, meaning in gauges.items():
             gauge = GaugeMetricFamily(f"mlstream_{kind + '_' if kind else ''}{name}", meaning, labels=_labels(kind))
             for monitor, found in columns.items():
-                for place, value in enumerate(map(_number, found[name])):
+                for keys, value in _keyed(kind, last[monitor], map(_number, found[name])):
                     if not isnan(value):
-                        gauge.add_metric([monitor, str(found[kind][place])] if kind else [monitor], value)
+                        gauge.add_metric([monitor, *keys], value)
             yield gauge
     budget = GaugeMetricFamily("mlstream_alarm_budget", "Alarms that may be raised per window.", labels=_labels(None))
     for monitor, history in histories.items():
         if history.budget is not None:
             budget.add_metric([monitor], history.budget)
     yield budget
+
+
+def _keyed(kind: str | None, history: History, values: Iterable[float]) -> Iterator[tuple[tuple[str, ...], float]]:
+    """Return each value with the name of its label or feature, if it has one."""
+    names = {None: (), "label": history.label_names, "feature": history.feature_names}[kind]
+    return zip([(name,) for name in names] if kind else [()], values, strict=False)
 
 
 def _number(value: object) -> float:

@@ -1,4 +1,4 @@
-"""The page of a monitor: one HTML file that needs nothing else, with the last window first."""
+"""The page of a monitor: window HTML file that needs nothing else, with the last window first."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _changes(history: History) -> Iterator[tuple[str, bool]]:
     for name, flag in zip(history.label_names, last.errors_drifted.tolist(), strict=False):
         if flag:
             place = history.label_names.index(name)
-            rates = [_error_rate(one, place) for one in (before, last) if one is not None]
+            rates = [_error_rate(window, place) for window in (before, last) if window is not None]
             yield f"Errors of {name} have changed: {', then '.join(rates)} in the last windows.", True
     n_alarms = int(last.n_alarms.sum())
     over = history.budget is not None and n_alarms > history.budget
@@ -109,12 +109,12 @@ def _error_rate(window: Window, label: int) -> str:
 
 
 def _charts(windows: Sequence[Window]) -> list[Chart]:
-    means = [one.sums.means() for one in windows]
+    means = [window.sums.means() for window in windows]
     charts = [_chart(title, [scores[name] for scores in means], "{:.3f}") for name, title in _CHARTS.items()]
     counts = {
-        "Alarms": [float(one.n_alarms.sum()) for one in windows],
-        "Rows whose labels came": [float(one.n_labelled) for one in windows],
-        "Features unlike the reference": [float(one.drifted.sum()) for one in windows],
+        "Alarms": [float(window.n_alarms.sum()) for window in windows],
+        "Rows whose labels came": [float(window.n_labelled) for window in windows],
+        "Features unlike the reference": [float(window.drifted.sum()) for window in windows],
     }
     charts += [_chart(title, values, "{:,.0f}") for title, values in counts.items()]
     return [chart for chart in charts if chart.latest]
@@ -150,7 +150,7 @@ def _features(history: History, windows: Sequence[Window]) -> list[Feature]:
             float(compared.ks[place]),
             float(compared.p_value[place]),
             bool(last.drifted[place]),
-            [_heat(one, place) for one in windows],
+            [_heat(window, place) for window in windows],
         )
         for place in order
     ]

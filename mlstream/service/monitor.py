@@ -220,7 +220,7 @@ class Monitor(Locked):
         """
         with lock_of(self):
             if not self._take_labels(y_true, y_pred, y_proba):
-                Y_pred, Y, Y_proba = _read_predicted(np.ndim(y_pred) == 1, y_pred, y_true, y_proba)
+                Y_pred, Y, Y_proba = _read_predicted(y_pred, y_true, y_proba)
                 self._widen(Y_pred.shape[1])
                 self.n_labelled_ += self._labelled.put(Y, Y_pred, Y_proba)
 
@@ -297,32 +297,33 @@ class Monitor(Locked):
         shape = self._features.row_shape
         if type(x) is not np.ndarray or x.shape != shape or x.dtype.kind not in "fiub" or not isfinite(x.dot(x)):
             return False
-        if y_true is not None or y_proba is not None:
-            if not self._take_labels(y_pred if y_true is None else y_true, y_pred, y_proba, keep=y_true is not None):
+        if not can_be_taken(y_pred, self._y_shape):
+            return False
+        if y_true is None:
+            if y_proba is not None and not are_probabilities(y_proba, self._y_shape):
                 return False
-        elif not can_be_taken(y_pred, self._y_shape):
+        elif not self._take_labels(y_true, y_pred, y_proba):
             return False
         self._features.table[self._n], self._Y_pred[self._n] = x, y_pred
         self._count(1)
         return True
 
-    def _take_labels(self, y: object, y_pred: object, y_proba: object, *, keep: bool = True) -> bool:
-        """Take the labels of one row if they need no more than the shortest checks, which is all unless they are kept."""
+    def _take_labels(self, y: object, y_pred: object, y_proba: object) -> bool:
+        """Take the labels of one row if they need no more than the shortest checks."""
         shape = self._y_shape
         if not can_be_taken(y, shape) or not can_be_taken(y_pred, shape):
             return False
         if y_proba is not None and not are_probabilities(y_proba, shape):
             return False
-        if keep:
-            self._labelled.put_row(y, y_pred, y_proba)
-            self.n_labelled_ += 1
+        self._labelled.put_row(y, y_pred, y_proba)
+        self.n_labelled_ += 1
         return True
 
     def _take_rows(
         self, x: MatrixLike, y_pred: npt.ArrayLike, y_true: npt.ArrayLike | None, y_proba: npt.ArrayLike | None
     ) -> None:
         X = self._features.read(x)
-        Y_pred, Y, Y_proba = _read_predicted(np.ndim(x) == 1, y_pred, y_true, y_proba)
+        Y_pred, Y, Y_proba = _read_predicted(y_pred, y_true, y_proba)
         if Y_pred.shape[1] < self._Y_pred.shape[1] or len(Y_pred) != len(X):
             rule = f"(n_rows, n_labels), here {(len(X), self._Y_pred.shape[1] or 'n_labels')}"
             raise ValueError(f"y_pred must have shape {rule}, or further labels. Got {Y_pred.shape} instead.")
@@ -386,14 +387,13 @@ def _check_names(names: Sequence[str] | None, option: str) -> tuple[str, ...]:
 
 
 def _read_predicted(
-    is_row: bool, y_pred: npt.ArrayLike, y_true: npt.ArrayLike | None, y_proba: npt.ArrayLike | None
+    y_pred: npt.ArrayLike, y_true: npt.ArrayLike | None, y_proba: npt.ArrayLike | None
 ) -> tuple[Floats, Floats, Floats]:
     """Return decisions, labels and probabilities of a row, or of rows, with NaN for those that are not known."""
-    given = (
-        np.asarray(part)[np.newaxis] if is_row and part is not None else part for part in (y_pred, y_true, y_proba)
-    )
-    predicted, labels, probabilities = given
-    Y_pred = read_labels(predicted, "y_pred")
+    if np.ndim(y_pred) == 1:
+        y_pred = np.asarray(y_pred)[np.newaxis]
+        y_true, y_proba = (None if part is None else np.asarray(part)[np.newaxis] for part in (y_true, y_proba))
+    Y_pred = read_labels(y_pred, "y_pred")
     unknown = np.full(Y_pred.shape, np.nan)
-    Y = unknown if labels is None else read_labels(labels, "y_true", Y_pred.shape, unknown=True)
-    return Y_pred, Y, unknown if probabilities is None else read_probabilities(probabilities, Y_pred.shape)
+    Y = unknown if y_true is None else read_labels(y_true, "y_true", Y_pred.shape, unknown=True)
+    return Y_pred, Y, unknown if y_proba is None else read_probabilities(y_proba, Y_pred.shape)

@@ -127,15 +127,19 @@ def _gauges(histories: Mapping[str, History]) -> Iterator[Metric]:
         for name, meaning in gauges.items():
             gauge = GaugeMetricFamily(f"mlstream_{kind + '_' if kind else ''}{name}", meaning, labels=_labels(kind))
             for monitor, found in columns.items():
-                for keys, value in _keyed(kind, last[monitor], map(_number, found[name])):
-                    if not isnan(value):
-                        gauge.add_metric([monitor, *keys], value)
+                _add(gauge, monitor, _keyed(kind, last[monitor], map(_number, found.get(name, ()))))
             yield gauge
     budget = GaugeMetricFamily("mlstream_alarm_budget", "Alarms that may be raised per window.", labels=_labels(None))
     for monitor, history in histories.items():
-        if history.budget is not None:
-            budget.add_metric([monitor], history.budget)
+        _add(budget, monitor, _keyed(None, history, [_number(history.budget)]))
     yield budget
+
+
+def _add(gauge: GaugeMetricFamily, monitor: str, series: Iterator[tuple[tuple[str, ...], float]]) -> None:
+    """Add the series of a monitor that are defined."""
+    for keys, value in series:
+        if not isnan(value):
+            gauge.add_metric([monitor, *keys], value)
 
 
 def _keyed(kind: str | None, history: History, values: Iterable[float]) -> Iterator[tuple[tuple[str, ...], float]]:

@@ -13,7 +13,7 @@ import numpy as np
 from mlstream._support.files import write_text_atomically
 from mlstream._support.templates import page_templates
 from mlstream._support.version import __version__
-from mlstream.service.windows import History, Window
+from mlstream.service.windows import History, Window, label_part
 
 _WIDTH, _HEIGHT, _EDGE = 240, 56, 3
 _N_SHOWN, _N_FEATURES = 60, 25
@@ -165,16 +165,6 @@ def _heat(window: Window, place: int) -> tuple[int | None, bool, str]:
 
 
 def _labels(history: History, last: Window) -> list[dict[str, object]]:
-    scores, counts = last.sums.by_label(), last.sums.counts
-    columns = {
-        "n_alarms": last.n_alarms,
-        "n_known": last.sums.n_known(),
-        "n_true": counts.tp + counts.fn,
-        **scores,
-        "drifted": last.errors_drifted,
-    }
+    columns = label_part(last)
     names = history.label_names[: last.sums.n_labels]
-    return [
-        {"name": name} | {key: values[place].item() for key, values in columns.items()}
-        for place, name in enumerate(names)
-    ]
+    return [{"name": name} | {key: columns[key][place].item() for key in columns} for place, name in enumerate(names)]

@@ -56,21 +56,23 @@ class History:
 
 def window_columns(history: History) -> Columns:
     """Return a row for each window."""
-    windows = history.windows
-    columns: Columns = {
-        "first_row": [window.first_row for window in windows],
-        "n_rows": [history.n_rows for _ in windows],
-        "n_labelled": [window.n_labelled for window in windows],
-        "n_alarms": [int(window.n_alarms.sum()) for window in windows],
-        "budget": [np.nan if history.budget is None else history.budget for _ in windows],
-    }
-    means = [window.sums.means() for window in windows]
-    columns |= {name: [scores[name] for scores in means] for name in LabelSums.nothing(0).means()}
-    return columns | {
-        "unscored": [", ".join(history.labels_where(np.isnan(window.sums.by_label()["ba"]))) for window in windows],
-        "errors_drifted": [", ".join(history.labels_where(window.errors_drifted)) for window in windows],
-        "largest_psi": [np.nan if window.features is None else window.features.psi.max() for window in windows],
-        "drifted": [", ".join(history.drifted(window)) for window in windows],
+    rows = [_summarise(history, window) for window in history.windows]
+    nothing = Window(0, 0, np.zeros(0), LabelSums.nothing(0), np.zeros(0, bool), None, np.zeros(0, bool))
+    return {name: [row[name] for row in rows] for name in _summarise(history, nothing)}
+
+
+def _summarise(history: History, window: Window) -> dict[str, object]:
+    return {
+        "first_row": window.first_row,
+        "n_rows": history.n_rows,
+        "n_labelled": window.n_labelled,
+        "n_alarms": int(window.n_alarms.sum()),
+        "budget": np.nan if history.budget is None else history.budget,
+        **window.sums.means(),
+        "unscored": ", ".join(history.labels_where(np.isnan(window.sums.by_label()["ba"]))),
+        "errors_drifted": ", ".join(history.labels_where(window.errors_drifted)),
+        "largest_psi": np.nan if window.features is None else float(window.features.psi.max()),
+        "drifted": ", ".join(history.drifted(window)),
     }
 
 
@@ -89,18 +91,26 @@ def feature_columns(history: History) -> Columns:
 
 def label_columns(history: History) -> Columns:
     """Return a row for each window and label that was known by then."""
-    windows = history.windows
-    widths = [window.sums.n_labels for window in windows]
-    scores = [window.sums.by_label() for window in windows]
-    counts = [window.sums.counts for window in windows]
-    return {
-        "first_row": [window.first_row for window, width in zip(windows, widths, strict=True) for _ in range(width)],
+    parts = [label_part(window) for window in history.windows]
+    widths = [window.sums.n_labels for window in history.windows]
+    columns: Columns = {
+        "first_row": [
+            window.first_row for window, width in zip(history.windows, widths, strict=True) for _ in range(width)
+        ],
         "label": [name for width in widths for name in history.label_names[:width]],
-        "n_alarms": _joined([window.n_alarms for window in windows]),
-        "n_known": _joined([window.sums.n_known() for window in windows]),
-        "n_true": _joined([window.tp + window.fn for window in counts]),
-        **{name: _joined([window[name] for window in scores]) for name in LabelSums.nothing(0).by_label()},
-        "errors_drifted": _joined([window.errors_drifted for window in windows]),
+    }
+    return columns | {name: _joined([part[name] for part in parts]) for name in (parts[-1] if parts else ())}
+
+
+def label_part(window: Window) -> dict[str, Array]:
+    """Return the columns of the labels of a window."""
+    sums = window.sums
+    return {
+        "n_alarms": window.n_alarms,
+        "n_known": sums.n_known(),
+        "n_true": sums.counts.tp + sums.counts.fn,
+        **sums.by_label(),
+        "errors_drifted": window.errors_drifted,
     }
 
 

@@ -8,6 +8,16 @@ from metrics.at_k import confident_accuracy_at_k, ndcg_at_k, precision_at_k, pre
 from metrics.balanced_accuracy import ba_macro, ba_macro_from_counts
 from metrics.bayesian import BayesianComparison, bayesian_signed_rank
 from metrics.by_row import counts_by_row, precision_at_k_by_row, rmse_by_row
+from metrics.calibration import (
+    CalibrationCurve,
+    CalibrationSums,
+    brier_score,
+    brier_score_from_sums,
+    calibration_curve,
+    calibration_sums,
+    expected_calibration_error,
+    expected_calibration_error_from_sums,
+)
 from metrics.continual import acc, aia, fm, intransigence
 from metrics.correlation import mcc, mcc_from_counts
 from metrics.counts import LabelCounts, cumulative_counts, label_counts, stack_counts, windowed_counts
@@ -42,6 +52,8 @@ from metrics.transfer import bwt, fwt, stepwise_transfer
 
 __all__ = [
     "BayesianComparison",
+    "CalibrationCurve",
+    "CalibrationSums",
     "DetectionScores",
     "FriedmanResult",
     "LabelCounts",
@@ -56,13 +68,19 @@ __all__ = [
     "ba_macro",
     "ba_macro_from_counts",
     "bayesian_signed_rank",
+    "brier_score",
+    "brier_score_from_sums",
     "bwt",
+    "calibration_curve",
+    "calibration_sums",
     "confident_accuracy_at_k",
     "counts_by_row",
     "coverage",
     "critical_difference",
     "cumulative_counts",
     "detection_scores",
+    "expected_calibration_error",
+    "expected_calibration_error_from_sums",
     "f1",
     "f1_from_counts",
     "fbeta",

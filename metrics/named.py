@@ -1,8 +1,9 @@
 """Metrics by name, for programs that take the names of metrics as text: what each reads, and which direction is better.
 
-Every metric here can be summed: its value over a stream follows from counts of labels, or from a sum over rows, so that
-a stream is read once. Where nothing can be divided by, a perfect prediction is best all the same: in means over labels
-such a label is left out, in means over rows such a row counts 1 (nothing true and nothing predicted is right).
+Every metric here can be summed: its value over a stream follows from counts of labels, from sums over bins of
+probabilities, or from a sum over rows, so that a stream is read once. Where nothing can be divided by, a perfect
+prediction is best all the same: in means over labels such a label is left out, in means over rows such a row counts 1
+(nothing true and nothing predicted is right).
 """
 
 from __future__ import annotations
@@ -14,19 +15,20 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal
 
-from metrics import at_k, correlation, from_counts, multilabel, ranking
+from metrics import at_k, calibration, correlation, from_counts, multilabel, ranking
 from metrics._typing import Ties
 
-Form = Literal["counts", "decisions", "scores", "best"]
+Form = Literal["counts", "decisions", "scores", "best", "calibration"]
 
 
 @dataclass(frozen=True)
 class NamedMetric:
     """A metric with a name.
 
-    Forms: "counts" is called with counts (see `metrics.label_counts`); "decisions" and "scores" with truth, decisions
-    or scores, and the option `label_mask`; "best" with truth, scores, a number of best-scored labels, and `label_mask`.
-    All but the first are means over rows. Functions with `has_ties` have the option `ties`, see `metrics.at_k`.
+    Forms: "counts" is called with counts (see `metrics.label_counts`); "calibration" with sums (see
+    `metrics.calibration_sums`); "decisions" and "scores" with truth, decisions or scores, and the option `label_mask`;
+    "best" with truth, scores, a number of best-scored labels, and `label_mask`. All but the first two are means over
+    rows. Functions with `has_ties` have the option `ties`, see `metrics.at_k`.
     """
 
     name: str
@@ -70,6 +72,31 @@ def _ratios() -> list[NamedMetric]:
             title = f"{name.capitalize()}, {average}"
             found.append(NamedMetric(f"{name}_{average}", title, "higher", f"{meaning}, {how}.", form, function))
     return found
+
+
+def _calibration() -> list[NamedMetric]:
+    """List the Brier score and the expected calibration error, each with its averages."""
+    meanings = {
+        "brier": ("Brier", "Mean squared error of probabilities", calibration.brier_score_from_sums),
+        "ece": (
+            "ECE",
+            "Distance of probabilities and shares of true labels in ten bins of probabilities",
+            calibration.expected_calibration_error_from_sums,
+        ),
+    }
+    averages = {"macro": "mean over labels", "micro": "over all cells at once"}
+    return [
+        NamedMetric(
+            f"{name}_{average}",
+            f"{title}, {average}",
+            "lower",
+            f"{meaning}, {how}.",
+            "calibration",
+            partial(function, average=average),
+        )
+        for name, (title, meaning, function) in meanings.items()
+        for average, how in averages.items()
+    ]
 
 
 def _ratio(name: str, average: str) -> tuple[Form, Callable[..., Any]]:
@@ -180,5 +207,6 @@ _METRICS = (
         at_k.confident_accuracy_at_k,
         has_ties=True,
     ),
+    *_calibration(),
 )
 NAMED_METRICS = {one.name: one for one in _METRICS}

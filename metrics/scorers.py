@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics import average_precision, ba_macro, hamming_loss, label_counts, precision_at_k, rmse, roc_auc
+from metrics import (
+    average_precision,
+    ba_macro,
+    calibration_sums,
+    hamming_loss,
+    label_counts,
+    precision_at_k,
+    rmse,
+    roc_auc,
+)
 from metrics._typing import LabelMatrix
 from metrics.named import NAMED_METRICS, NamedMetric
 from metrics.validation import check_k, check_truth, positive_columns, require_integer
@@ -37,7 +46,7 @@ _METRICS = (
 )
 _BY_NAME = {f"{'neg_' * (metric.better == 'lower')}{metric.name}": metric for metric in _METRICS}
 # any scores do for a ranking
-_NEED_PROBABILITIES = {"rmse", "confident_accuracy_at_k"}
+_NEED_PROBABILITIES = {"rmse", "confident_accuracy_at_k", "brier_macro", "brier_micro", "ece_macro", "ece_micro"}
 
 
 def get_scorer_names() -> list[str]:
@@ -71,8 +80,8 @@ def get_scorer(name: str, *, k: int | None = None) -> Any:
     -------
     callable
         What `sklearn.metrics.make_scorer` returns: ``scorer(estimator, X, Y)``. Metrics of rankings take
-        ``predict_proba``, or ``decision_function`` without it; RMSE and confident accuracy take ``predict_proba``, and
-        all others ``predict``.
+        ``predict_proba``, or ``decision_function`` without it; RMSE, confident accuracy and scores of calibration take
+        ``predict_proba``, and all others ``predict``.
 
     Raises
     ------
@@ -140,6 +149,8 @@ class _Score:
     ) -> float:
         if self.metric.form == "counts":
             return float(self.metric.function(label_counts(y_true, y_pred, label_mask=label_mask)))
+        if self.metric.form == "calibration":
+            return float(self.metric.function(calibration_sums(y_true, y_pred, label_mask=label_mask)))
         if self.metric.form != "best":
             return float(self.metric.function(y_true, y_pred, label_mask=label_mask))
         truth, counted = check_truth(y_true, label_mask)

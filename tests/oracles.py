@@ -457,6 +457,67 @@ def average_precision(y_true: Any, y_score: Any, label_mask: Any = None, average
     return values if average is None else mean(values)
 
 
+def calibration_bins(pairs: list[tuple[int, float]], n_bins: int, strategy: str) -> list[list[tuple[int, float]]]:
+    """Put cells into bins that hold their upper edges."""
+    values = [p for _, p in pairs]
+    edges = [b / n_bins for b in range(n_bins + 1)]
+    if strategy == "quantile":
+        edges = np.quantile(values, edges).tolist() if pairs else edges
+    bins: list[list[tuple[int, float]]] = [[] for _ in range(n_bins)]
+    for t, p in pairs:
+        bins[sum(p > edge for edge in edges[1:-1])].append((t, p))
+    return bins
+
+
+def brier_score(y_true: Any, y_proba: Any, label_mask: Any = None, average: Any = "macro") -> Any:
+    values = [
+        sum((t - p) ** 2 for t, p in group) / len(group) if group else NAN
+        for group in _groups(y_true, y_proba, label_mask, average)
+    ]
+    return values if average is None else mean(values)
+
+
+def expected_calibration_error(
+    y_true: Any,
+    y_proba: Any,
+    label_mask: Any = None,
+    n_bins: int = 10,
+    strategy: str = "uniform",
+    average: Any = "macro",
+) -> Any:
+    def error(pairs: list[tuple[int, float]]) -> float:
+        gaps = [abs(mean([p for _, p in one]) - mean([t for t, _ in one])) * len(one) for one in bins(pairs) if one]
+        return sum(gaps) / len(pairs) if pairs else NAN
+
+    def bins(pairs: list[tuple[int, float]]) -> list[list[tuple[int, float]]]:
+        return calibration_bins(pairs, n_bins, strategy)
+
+    values = [error(group) for group in _groups(y_true, y_proba, label_mask, average)]
+    return values if average is None else mean(values)
+
+
+def calibration_curve(
+    y_true: Any, y_proba: Any, label_mask: Any = None, n_bins: int = 10, strategy: str = "uniform"
+) -> Any:
+    """Mean probability, share of true cells and number of cells, of all bins: a column per label."""
+    columns = []
+    for group in _groups(y_true, y_proba, label_mask, None):
+        bins = calibration_bins(group, n_bins, strategy)
+        sides = [[mean([float(pair[side]) for pair in one]) for one in bins] for side in (1, 0)]
+        columns.append([*sides[0], *sides[1], *map(len, bins)])
+    return np.transpose(columns)
+
+
+def calibration_sums(y_true: Any, y_proba: Any, label_mask: Any = None, n_bins: int = 10) -> Any:
+    """Numbers of cells, sums of probabilities and true cells of all bins, and sums of squares: a column per label."""
+    columns = []
+    for group in _groups(y_true, y_proba, label_mask, None):
+        bins = calibration_bins(group, n_bins, "uniform")
+        sums = [[sum(pair[side] for pair in one) for one in bins] for side in (1, 0)]
+        columns.append([*map(len, bins), *sums[0], *sums[1], sum((t - p) ** 2 for t, p in group)])
+    return np.transpose(columns)
+
+
 def nce(y_true: Any, y_prob: Any, label_mask: Any = None, eps: float = 1e-15, constant_labels: str = "raise") -> float:
     columns: dict[int, list[tuple[int, float]]] = {}
     for row in cells(y_true, y_prob, label_mask):

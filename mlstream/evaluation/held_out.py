@@ -29,6 +29,7 @@ from mlstream.evaluation.predictions import Floats, Predictions, no_predictions
 from mlstream.evaluation.scoring import (
     CORE_METRICS,
     Metrics,
+    NamedTally,
     Scored,
     Tally,
     count_known_only,
@@ -96,7 +97,7 @@ class SetScorer:
         cross-entropies of environments, need all rows in memory.
         """
         found = dict.fromkeys(self.names, math.nan)
-        pieces: dict[str, list[tuple[Tally, Floats]]] = {ending: [] for ending in self._rules}
+        pieces: dict[str, list[tuple[Tally, NamedTally]]] = {ending: [] for ending in self._rules}
         kept = []
         for part in parts:
             if self._parents or self._has_environments:
@@ -112,7 +113,7 @@ class SetScorer:
                 found |= with_ending(ending, score_sums(tallies, sums, self._rules[ending]))
         return found | self._score_whole(join_scored(kept)) if kept else found
 
-    def _sum_up(self, part: Scored, pieces: Mapping[str, list[tuple[Tally, Floats]]]) -> None:
+    def _sum_up(self, part: Scored, pieces: Mapping[str, list[tuple[Tally, NamedTally]]]) -> None:
         """Add the sums over some rows to those of each rule that has metrics, and to those of the first."""
         first = tally(part, self._k, self._ties)
         for (ending, metrics), one in zip(self._rules.items(), part.by_rule(), strict=True):

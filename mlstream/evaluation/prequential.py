@@ -29,6 +29,7 @@ from mlstream.evaluation.scoring import (
     CumulativeSums,
     Metrics,
     NamedSums,
+    NamedTally,
     Scored,
     Tally,
     Value,
@@ -231,7 +232,7 @@ class _Pieces:
         self._metrics = metrics
         self._anytime = anytime
         self._tallies: list[Tally] = []
-        self._sums: list[Floats] = []
+        self._sums: list[NamedTally] = []
         self._mistakes: list[Mistakes] = []
         self._running: list[tuple[float, float]] = []
 

@@ -9,14 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics import (
+    CalibrationSums,
     LabelCounts,
     ba_macro_from_counts,
+    calibration_sums,
     label_counts,
     precision_at_k,
     precision_at_k_maximum,
     rmse,
     stack_counts,
 )
+from metrics.calibration import stack_sums
 from metrics.named import NamedMetric
 from mlstream.evaluation.predictions import Floats, Predictions, join_predictions, widen_columns, widen_predictions
 from mlstream.evaluation.settings import OneClass, Settings, Ties
@@ -195,19 +198,36 @@ def accumulate(values: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros_like(values[:1]), np.cumsum(values, axis=0)])
 
 
-def sum_rows(scored: Scored, k: int, metrics: Metrics) -> Floats:
-    """Sum over rows, at least one, the contribution of a row to each metric, (n_metrics,).
+class NamedTally(NamedTuple):
+    """Sums over the rows of a piece of a stream, from which metrics by name follow."""
 
-    A row in which no label counts adds nothing, nor does one with fewer than k to metrics of the k best; 0 for metrics
-    that follow from counts.
+    rows: Floats  # Of the contributions of rows to each metric, (n_metrics,); 0 for those of counts and of calibration.
+    calibration: CalibrationSums | None  # If a metric needs them: 24 bytes for each label and bin.
+
+
+def sum_rows(scored: Scored, k: int, metrics: Metrics) -> NamedTally:
+    """Sum the contributions of rows, at least one, to each metric.
+
+    A row in which no label counts adds nothing, nor does one with fewer than k to metrics of the k best.
     """
     if not metrics:
         # Most evaluations ask for none, and choosing rows copies them.
-        return np.zeros(0)
+        return NamedTally(np.zeros(0), None)
     n_counted = np.broadcast_to(scored.mask.sum(axis=-1), len(scored.Y))
     rows = {"decisions": scored.where(n_counted > 0), "best": scored.where(n_counted >= k)}
     rows["scores"] = rows["decisions"]
-    return np.array([_sum(one, rows[one.form], k) if one.form in rows else 0.0 for one in metrics], dtype=np.float64)
+    sums = [_sum(one, rows[one.form], k) if one.form in rows else 0.0 for one in metrics]
+    is_asked_for = any(one.form == "calibration" for one in metrics)
+    return NamedTally(np.array(sums, dtype=np.float64), _calibration(rows["scores"]) if is_asked_for else None)
+
+
+def _calibration(scored: Scored) -> CalibrationSums:
+    """Return the sums of bins over rows, which may be none."""
+    if len(scored.Y):
+        return calibration_sums(scored.Y, scored.predictions.proba, label_mask=scored.mask)
+    one_row = np.zeros((1, scored.Y.shape[1]))
+    sums = calibration_sums(one_row, one_row)
+    return sums - sums
 
 
 class NamedSums:
@@ -216,12 +236,14 @@ class NamedSums:
     `sums` has the result of `sum_rows` for each piece.
     """
 
-    def __init__(self, pieces: Sequence[Tally], sums: Sequence[Floats], metrics: Metrics) -> None:
+    def __init__(self, pieces: Sequence[Tally], sums: Sequence[NamedTally], metrics: Metrics) -> None:
         numbers = [(piece.n_rows, piece.n_scored, piece.n_ranked) for piece in pieces]
         self._ends, self._n_scored, self._n_ranked = accumulate(np.array(numbers)).T
         stacked = stack_counts(piece.counts for piece in pieces)
         self._counts = [accumulate(part) for part in (stacked.tp, stacked.fp, stacked.fn, stacked.tn)]
-        self._sums = accumulate(np.stack(sums))
+        self._sums = accumulate(np.stack([one.rows for one in sums]))
+        calibration = [one.calibration for one in sums if one.calibration is not None]
+        self._calibration = [accumulate(part) for part in stack_sums(calibration).parts] if calibration else []
         self._metrics = metrics
 
     def between(self, starts: Sequence[int], stops: Sequence[int]) -> dict[str, Floats]:
@@ -229,17 +251,20 @@ class NamedSums:
         left, right = np.searchsorted(self._ends, starts), np.searchsorted(self._ends, stops)
         counts = LabelCounts(*(part[right] - part[left] for part in self._counts))
         n_scored, n_ranked, sums = (part[right] - part[left] for part in (self._n_scored, self._n_ranked, self._sums))
+        by_form: dict[str, LabelCounts | CalibrationSums] = {"counts": counts}
+        if self._calibration:
+            by_form["calibration"] = CalibrationSums(*(part[right] - part[left] for part in self._calibration))
         found = {}
         for place, one in enumerate(self._metrics):
-            if one.form == "counts":
-                found[one.name] = np.asarray(one.function(counts))
+            if one.form in by_form:
+                found[one.name] = np.asarray(one.function(by_form[one.form]))
             else:
                 n = n_ranked if one.form == "best" else n_scored
                 found[one.name] = np.divide(sums[:, place], n, out=np.full(len(n), np.nan), where=n > 0)
         return found
 
 
-def score_sums(pieces: Sequence[Tally], sums: Sequence[Floats], metrics: Metrics) -> dict[str, float]:
+def score_sums(pieces: Sequence[Tally], sums: Sequence[NamedTally], metrics: Metrics) -> dict[str, float]:
     """Score all rows of some pieces together, at least one, by metric; NaN where a score is not defined.
 
     `sums` has the result of `sum_rows` for each piece.

@@ -67,7 +67,7 @@ def _counts(*args: Any, **kwargs: Any) -> Any:
     return _stacked(metrics.label_counts(*args, **kwargs))
 
 
-def _from_counts(metric: Callable[..., Any]) -> Callable[..., Any]:
+def _from_counts(metric: Callable[..., Any], count: Callable[..., Any] = metrics.label_counts) -> Callable[..., Any]:
     """Score the sum of the counts of two chunks: what the protocol does."""
 
     def score(y_true: Any, y_pred: Any, label_mask: Any = None, **kwargs: Any) -> Any:
@@ -76,13 +76,23 @@ def _from_counts(metric: Callable[..., Any]) -> Callable[..., Any]:
         mask = np.broadcast_to(True if label_mask is None else label_mask, shape)
         known = ~np.isnan(y_true.toarray() if sparse.issparse(y_true) else np.asarray(y_true, dtype=float))
         parts = [
-            metrics.label_counts(y_true[rows], y_pred[rows], label_mask=mask[rows])
+            count(y_true[rows], y_pred[rows], label_mask=mask[rows])
             for rows in (slice(0, half), slice(half, None))
             if (mask & known)[rows].any()
         ]
         return metric(sum(parts[1:], start=parts[0]), **kwargs)
 
     return score
+
+
+def _curve_table(*args: Any, **kwargs: Any) -> Any:
+    """Put the values of all bins one below the other: a column per label."""
+    return np.concatenate(np.moveaxis(metrics.calibration_curve(*args, **kwargs), 1, -1))
+
+
+def _sums_table(*args: Any, **kwargs: Any) -> Any:
+    *bins, squares = metrics.calibration_sums(*args, **kwargs).parts
+    return np.vstack([*(part.T for part in bins), squares])
 
 
 def _persistence_oracle(y_true: Any, label_mask: Any = None) -> list[float]:
@@ -295,6 +305,43 @@ for _name in ("roc_auc", "average_precision"):
         variants=options(average=("macro", "micro", "samples")),
     )
     LABEL_ROWS |= {_name: _row, f"{_name} (per label)": replace(_row, variants=({"average": None},), per_label=True)}
+BINS = {"n_bins": (1, 3, 4), "strategy": ("uniform", "quantile")}
+MEANS, EACH = {"average": ("macro", "micro")}, {"average": (None,)}
+for _name, _how in (("brier_score", {}), ("expected_calibration_error", BINS)):
+    _row = LabelRow(
+        getattr(metrics, _name), getattr(oracles, _name), given.scored, better=-1, variants=options(**MEANS, **_how)
+    )
+    _summed = replace(
+        _row,
+        metric=_from_counts(getattr(metrics, f"{_name}_from_sums"), metrics.calibration_sums),
+        variants=options(**MEANS),
+    )
+    LABEL_ROWS |= {
+        _name: _row,
+        f"{_name} (per label)": replace(_row, variants=options(**EACH, **_how), per_label=True),
+        f"{_name}_from_sums": _summed,
+        f"{_name}_from_sums (per label)": replace(_summed, variants=options(**EACH), per_label=True),
+    }
+LABEL_ROWS |= {
+    "calibration_curve": LabelRow(
+        _curve_table,
+        oracles.calibration_curve,
+        given.scored,
+        high=INF,
+        better=0,
+        variants=options(**BINS),
+        per_label=True,
+    ),
+    "calibration_sums": LabelRow(
+        _sums_table,
+        oracles.calibration_sums,
+        given.scored,
+        high=INF,
+        better=0,
+        variants=options(n_bins=(1, 4)),
+        per_label=True,
+    ),
+}
 for _name in (
     *("one_error", "precision_at_k", "recall_at_k", "ndcg_at_k", "confident_accuracy_at_k"),
     *("psprecision_at_k", "psndcg_at_k"),
@@ -548,6 +595,8 @@ VALUE_ROWS: dict[str, ValueRow] = {
 
 RESULT_TYPES = {
     "BayesianComparison",
+    "CalibrationCurve",
+    "CalibrationSums",
     "DetectionScores",
     "FriedmanResult",
     "LabelCounts",

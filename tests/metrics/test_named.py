@@ -12,7 +12,7 @@ import pytest
 from sklearn import metrics as peers
 
 import metrics
-from metrics import LabelCounts, label_counts
+from metrics import LabelCounts, calibration_sums, label_counts
 from metrics.named import NAMED_METRICS, NamedMetric, find_metrics
 from tests import oracles
 from tests.loops import check_all
@@ -50,12 +50,20 @@ OF_SCORES = {
     "ndcg_at_k": lambda t, s: peers.ndcg_score(t, s, k=2),
     "confident_accuracy_at_k": lambda t, s: oracles.confident_accuracy_at_k(t, s, 2),
 }
+OF_SCORES |= {
+    "brier_macro": lambda t, s: np.mean([peers.brier_score_loss(*pair) for pair in zip(t.T, s.T, strict=True)]),
+    "brier_micro": lambda t, s: peers.brier_score_loss(t.ravel(), s.ravel()),
+    "ece_macro": oracles.expected_calibration_error,
+    "ece_micro": lambda t, s: oracles.expected_calibration_error(t, s, average="micro"),
+}
 JACCARD = {name: lambda t, p, name=name: peers.jaccard_score(t, p, average=name) for name in ("macro", "micro")}
 
 
 def call(one: NamedMetric, y_true: Any, decided: Any, scores: Any, k: int = 2) -> float:
     if one.form == "counts":
         return float(one.function(label_counts(y_true, decided)))
+    if one.form == "calibration":
+        return float(one.function(calibration_sums(y_true, scores)))
     read = {"decisions": (decided,), "scores": (scores,), "best": (scores, k)}[one.form]
     return float(one.function(y_true, *read))
 

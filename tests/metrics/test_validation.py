@@ -30,7 +30,10 @@ DECISIONS["refinement_jaccard"] = lambda y_true, y_pred, **kw: metrics.refinemen
 DECISIONS["fbeta"] = lambda y_true, y_pred, **kw: metrics.fbeta(y_true, y_pred, 2, **kw)
 SCORES: dict[str, Callable[..., Any]] = {
     name: getattr(metrics, name)
-    for name in ("average_precision", "coverage", "lrap", "nce", "one_error", "ranking_loss", "rmse", "roc_auc")
+    for name in (
+        *("average_precision", "brier_score", "coverage", "expected_calibration_error", "lrap", "nce", "one_error"),
+        *("ranking_loss", "rmse", "roc_auc"),
+    )
 }
 AT_K = {
     name: getattr(metrics, name) for name in ("confident_accuracy_at_k", "ndcg_at_k", "precision_at_k", "recall_at_k")

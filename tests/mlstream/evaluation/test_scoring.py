@@ -117,6 +117,9 @@ def directly(name, rows, k):
     if name == "hamming_loss_samples":
         return metrics.hamming_loss(Y, decided, label_mask=mask, average="samples")
     function, average = name.split("_")
+    if function in ("brier", "ece"):
+        metric = {"brier": metrics.brier_score, "ece": metrics.expected_calibration_error}[function]
+        return metric(Y, proba, label_mask=mask, average=average)
     options = {} if function == "mcc" else {"zero_division": 1.0 if average == "samples" else np.nan}
     options |= {"average": average}
     return getattr(metrics, function)(Y, decided, label_mask=mask, **options)

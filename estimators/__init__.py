@@ -72,6 +72,7 @@ else:
             "estimators.meta.context_window": ["ContextWindowClassifier"],
             "estimators.meta.goowe_ml": ["GOOWEMLClassifier"],
             "estimators.meta.label_combination": ["LabelCombination"],
+            "estimators.meta.prequential_calibrator": ["PrequentialCalibrator"],
             "estimators.meta.prequential_stack": ["PrequentialStack"],
             "estimators.meta.prevalence_threshold": ["PrevalenceThreshold"],
             "estimators.neighbours.aesaknns": ["AESAKNNSClassifier"],

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, RowValues
 from estimators.contract.base import Mask
 from estimators.contract.durations import parse_duration
-from estimators.contract.failed_calls import DivergedError, check_not_diverged, unchanged_on_error, unchanged_or_marked
+from estimators.contract.failed_calls import DivergedError, unchanged_on_error, unchanged_or_marked
 from estimators.contract.new_labels import grows
 from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.row_keys import KeysLike, check_order, read_owners, read_times
@@ -300,13 +300,9 @@ class AlarmBudget(AroundAnyClassifier):
         rows: tuple[Features, Array, Mask | None, Mask | None],
         passed: Mapping[str, Array],
     ) -> tuple[Array, Array]:
-        inner = self.estimator_
-        if not self._target.multilabel or inner._nominal is not None:
+        if not self._takes_checked():
             return super()._predict_then_learn_checked(call, rows, passed)
-        # the classifier would check the same again, which takes as long as all else for a row
-        check_not_diverged(inner)
-        with unchanged_or_marked(inner) as inside:
-            return inner._predict_then_learn_checked(inside, rows, passed)
+        return self._predict_then_learn_inside(rows, passed)
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         decided, proba = self.estimator_.predict_with_proba(X)

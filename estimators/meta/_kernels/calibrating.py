@@ -1,0 +1,183 @@
+"""Kernels of calibration: maps from the log-odds of a classifier to those of its labels, learnt row by row.
+
+A map adds up log-odds z = log(p / (1 - p)), a bend u = log(4 p (1 - p)) and 1, with a weight for each. Row 0 of a state
+is the map of all labels, the others are what each label adds to it, there from the label's usual log-odds on.
+"""
+
+import math
+
+from estimators._kernels.compile import HOT, LOOP, Direct, njit
+from estimators._typing import Array
+
+# of a map: its information (symmetric, six numbers), its weights, positive rows and rows
+N_NUMBERS = 11
+_WEIGHTS, _POSITIVES, _ROWS = 6, 9, 10
+# slopes never fall below, so that more probable stays more probable
+_LEAST_SLOPE = 0.02
+_MOST_LOG_ODDS = 30.0
+# a probability counts as the mean of so many rows, at first and at most, and one row of the label's usual share
+_FIRST_ROWS, _MOST_ROWS = 20.0, 300.0
+_MOST_STEPS, _TOLERANCE = 30, 1e-6
+
+
+@njit(**HOT)
+def solve(state: Array, place: int, right: Array, found: Array) -> None:
+    """Solve a system of three equations, of the information of a map."""
+    a, b, c = state[place, 0], state[place, 1], state[place, 2]
+    d, e, f = state[place, 3], state[place, 4], state[place, 5]
+    first, second, third = d * f - e * e, c * e - b * f, b * e - c * d
+    scale = 1.0 / (a * first + b * second + c * third)
+    middle, last, both = a * f - c * c, a * d - b * b, b * c - a * e
+    x, y, z = right[0] * scale, right[1] * scale, right[2] * scale
+    found[0] = first * x + second * y + third * z
+    found[1] = second * x + middle * y + both * z
+    found[2] = third * x + both * y + last * z
+
+
+@njit(**HOT)
+def forget(state: Array, place: int, prior: Array, share: float, room: Array) -> None:
+    """Replace a share of what a map has learnt by what it knew before any row, in place.
+
+    `prior` holds weights and their information, which are independent.
+    """
+    for number in range(6):
+        state[place, number] *= 1.0 - share
+    state[place, 0] += share * prior[1, 0]
+    state[place, 3] += share * prior[1, 1]
+    state[place, 5] += share * prior[1, 2]
+    for part in range(3):
+        room[1, part] = prior[1, part] * (state[place, _WEIGHTS + part] - prior[0, part])
+    solve(state, place, room[1], room[2])
+    for part in range(3):
+        state[place, _WEIGHTS + part] -= share * room[2, part]
+
+
+@njit(**HOT)
+def inform(state: Array, place: int, terms: Array, error: float, curvature: float, moved: Array) -> None:
+    """Move a map by an error along a direction, and add the information of the row, in place."""
+    for part in range(3):
+        state[place, _WEIGHTS + part] += error * moved[part]
+    for part in range(3):
+        state[place, part] += curvature * terms[0] * terms[part]
+    state[place, 3] += curvature * terms[1] * terms[1]
+    state[place, 4] += curvature * terms[1] * terms[2]
+    state[place, 5] += curvature * terms[2] * terms[2]
+
+
+@njit(**HOT)
+def describe(score: float, state: Array, place: int, bends: bool, terms: Array) -> float:
+    """Fill in the terms of a probability for all labels and for its own, and return the calibrated log-odds."""
+    rows = state[place, _ROWS]
+    usual = (state[place, _POSITIVES] + 0.5) / (rows + 1.0)
+    score += (usual - score) / (min(rows + _FIRST_ROWS, _MOST_ROWS) + 1.0)
+    logs, of_usual = math.log(score), math.log(usual)
+    rests, rests_usual = math.log(1.0 - score), math.log(1.0 - usual)
+    terms[0, 0], terms[1, 0] = logs - rests, logs - rests - of_usual + rests_usual
+    terms[0, 1] = terms[1, 1] = 0.0
+    if bends:
+        terms[0, 1], terms[1, 1] = logs + rests + math.log(4.0), logs + rests - of_usual - rests_usual
+    terms[0, 2] = terms[1, 2] = 1.0
+    slope = state[0, _WEIGHTS] + state[place, _WEIGHTS]
+    bend = state[0, _WEIGHTS + 1] + state[place, _WEIGHTS + 1]
+    total = state[0, _WEIGHTS + 2] + state[place, _WEIGHTS + 2]
+    for part in range(2):
+        # where the label is as probable as usual, limits of slopes change nothing
+        total += state[0, _WEIGHTS + part] * (terms[0, part] - terms[1, part])
+    slope = max(slope, _LEAST_SLOPE)
+    bend = min(max(bend, _LEAST_SLOPE - slope), slope - _LEAST_SLOPE)
+    return total + slope * terms[1, 0] + bend * terms[1, 1]
+
+
+@njit(**HOT)
+def logistic(log_odds: float) -> float:
+    """Return the probability of log-odds, strictly inside (0, 1)."""
+    return 1.0 / (1.0 + math.exp(-min(max(log_odds, -_MOST_LOG_ODDS), _MOST_LOG_ODDS)))
+
+
+@njit(**HOT)
+def learn_cell(
+    log_odds: float, y: float, weight: float, state: Array, place: int, terms: Array, room: Array
+) -> None:
+    """Move both maps of a label to where the label of a row is most probable, given what they knew, in place."""
+    solve(state, 0, terms[0], room[1])
+    solve(state, place, terms[1], room[2])
+    variance = 0.0
+    for part in range(3):
+        variance += weight * (terms[0, part] * room[1, part] + terms[1, part] * room[2, part])
+    # Newton's method, from the end of its bracket that is next to the steepest point, cannot overshoot
+    far = log_odds + variance * (2.0 * y - 1.0)
+    found = min(max(0.0, min(log_odds, far)), max(log_odds, far))
+    for _ in range(_MOST_STEPS):
+        proba = logistic(found)
+        step = (found - log_odds - variance * (y - proba)) / (1.0 + variance * proba * (1.0 - proba))
+        found -= step
+        if abs(step) < _TOLERANCE:
+            break
+    proba = logistic(found)
+    error = y - proba
+    curvature = weight * proba * (1.0 - proba)
+    inform(state, 0, terms[0], weight * error, curvature, room[1])
+    inform(state, place, terms[1], weight * error, curvature, room[2])
+    state[place, _POSITIVES] += weight * y
+    state[place, _ROWS] += weight
+
+
+@njit(**HOT)
+def are_probabilities(scores: Array) -> bool:
+    """Return whether all scores are in [0, 1], which NaN is not."""
+    for row in range(len(scores)):
+        for label in range(scores.shape[1]):
+            if not 0.0 <= scores[row, label] <= 1.0:
+                return False
+    return True
+
+
+@Direct
+@njit(**LOOP)
+def calibrate(scores: Array, state: Array, bends: bool, terms: Array, proba: Array) -> bool:
+    """Fill in the calibrated probabilities of rows, all by the same maps; return False if scores are none."""
+    if not are_probabilities(scores):
+        return False
+    for row in range(len(scores)):
+        for label in range(scores.shape[1]):
+            proba[row, label] = logistic(describe(scores[row, label], state, label + 1, bends, terms))
+    return True
+
+
+@Direct
+@njit(**LOOP)
+def calibrate_then_learn(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
+    scores: Array,
+    Y: Array,
+    counted: Array,
+    weight: Array,
+    state: Array,
+    priors: Array,
+    share: float,
+    bends: bool,
+    room: Array,
+    proba: Array,
+) -> bool:
+    """Fill in the calibrated probabilities of each row by the rows before it, then learn its labels, in place.
+
+    Return False, and learn nothing, if scores are not probabilities.
+
+    `priors`, (2, 2, 3), are those of the map of all labels and of what a label adds; `share` of what a map knows is
+    forgotten with each row that counts for it; `room`, (5, 3), is to work in.
+    """
+    if not are_probabilities(scores):
+        return False
+    terms = room[3:]
+    for row in range(len(scores)):
+        is_first = True
+        for label in range(scores.shape[1]):
+            proba[row, label] = logistic(describe(scores[row, label], state, label + 1, bends, terms))
+        for label in range(scores.shape[1]):
+            if counted[row, label] and weight[row] > 0.0:
+                if is_first:
+                    forget(state, 0, priors[0], share, room)
+                    is_first = False
+                forget(state, label + 1, priors[1], share, room)
+                log_odds = describe(scores[row, label], state, label + 1, bends, terms)
+                learn_cell(log_odds, 1.0 if Y[row, label] == 1 else 0.0, weight[row], state, label + 1, terms, room)
+    return True

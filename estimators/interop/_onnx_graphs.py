@@ -27,6 +27,7 @@ from estimators.linear._kernels.logistic import FLAT_SCORE
 from estimators.linear.logistic import OnlineLogisticRegression
 from estimators.meta.alarm_budget import AlarmBudget
 from estimators.meta.binary_relevance import BinaryRelevance
+from estimators.meta.prequential_calibrator import PrequentialCalibrator
 from estimators.meta.prequential_stack import MARGIN, PrequentialStack
 from estimators.meta.prevalence_threshold import PrevalenceThreshold
 from estimators.networks._network_classifier import NetworkClassifier
@@ -300,6 +301,13 @@ def _budget(ops: Operators, learner: AlarmBudget, X: Node) -> Inferred:
     return _outer(ops, learner, X)
 
 
+def _calibrator(ops: Operators, learner: PrequentialCalibrator, X: Node) -> Inferred:
+    raise TypeError(
+        "A PrequentialCalibrator must stay in Python: its maps do not become ONNX. Got it for conversion; convert the "
+        "classifier inside, `estimator_`, and apply `maps_` to its probabilities."
+    )
+
+
 def _threshold(ops: Operators, learner: PrevalenceThreshold, X: Node) -> Inferred:
     proba = predict(ops, learner.estimator_, X)[1]
     rule, late = learner._rule, bool(learner.late_in_predict)
@@ -329,6 +337,7 @@ _GRAPHS: dict[type, Callable[[Operators, Any, Node], Inferred]] = {
     BinaryRelevance: _relevance,
     PrequentialStack: _stack,
     AlarmBudget: _budget,
+    PrequentialCalibrator: _calibrator,
     PrevalenceThreshold: _threshold,
     OuterClassifier: _outer,
     StreamPipeline: _pipeline,

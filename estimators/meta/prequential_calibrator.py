@@ -8,7 +8,7 @@ import numpy as np
 
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, Estimator
-from estimators.contract.base import Mask, fails_late
+from estimators.contract.base import Mask, _take_metadata, fails_late
 from estimators.contract.failed_calls import DivergedError, unchanged_on_error
 from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.prevalence import one_hot
@@ -26,6 +26,7 @@ _FIRST_WEIGHTS = ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 _DEVIATIONS = ((0.5, 0.3, 0.5), (0.3, 0.15, 0.5))
 _PRIORS = np.stack([np.array(_FIRST_WEIGHTS), 1.0 / np.square(_DEVIATIONS)], axis=1)
 _DIAGONAL = [0, 3, 5]
+_ONE = np.ones(1)
 _METHODS = ("beta", "sigmoid")
 
 
@@ -120,13 +121,13 @@ class PrequentialCalibrator(AroundAnyClassifier):
         state, shared, own = self._state[1:], self._state[0, 6:9], self._state[1:, 6:9]
         usual = (state[:, 9] + 0.5) / (state[:, 10] + 1.0)
         logs, rests = np.log(usual), np.log1p(-usual)
-        centres = np.stack([logs - rests, logs + rests + np.log(4.0)], axis=1)
+        centres = np.stack([logs - rests, logs + rests + kernel._LOG_4], axis=1)
         slopes, bends = (shared + own)[:, :2].T
         slopes = np.maximum(slopes, kernel._LEAST_SLOPE)
         most = slopes - kernel._LEAST_SLOPE
         bends = np.clip(bends, -most, most)
         offsets = shared[2] + own[:, 2] + ((shared[:2] - np.stack([slopes, bends], axis=1)) * centres).sum(axis=1)
-        return np.stack([slopes + bends, slopes - bends, offsets + np.log(4.0) * bends], axis=1)
+        return np.stack([slopes + bends, slopes - bends, offsets + kernel._LOG_4 * bends], axis=1)
 
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
@@ -152,7 +153,11 @@ class PrequentialCalibrator(AroundAnyClassifier):
             proba = self.estimator_.predict_then_fit(X, as_table(Y), label_mask=mask, **metadata)[1]
         else:
             rows = [slice(row, row + 1) for row in range(len(Y))]
-            proba = np.vstack([self._learn_weighted(X, Y, mask, weight, row, metadata) for row in rows])
+            parts = [
+                (X[row], Y[row], None if mask is None else mask[row], weight[row], _take_metadata(metadata, row))
+                for row in rows
+            ]
+            proba = np.vstack([self._learn_weighted(*part) for part in parts])
         self._calibrate_then_learn(proba, Y, mask, weight)
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None, **metadata: Array) -> tuple[Array, Array]:
@@ -183,21 +188,13 @@ class PrequentialCalibrator(AroundAnyClassifier):
 
     # ------------------------------------------------------------------ parts
     def _learn_weighted(
-        self,
-        X: Features,
-        Y: Array,
-        mask: Mask | None,
-        weight: Array,
-        row: slice,
-        metadata: Mapping[str, Array],
+        self, X: Features, Y: Array, mask: Mask | None, weight: Array, metadata: Mapping[str, Array]
     ) -> Array:
         """Learn one row with its weight, and return its probabilities before."""
         inner = self.estimator_
-        proba = inner._target.probabilities(inner._infer_each(X[row])[1])
-        passed: dict[str, Any] = {name: values[row] for name, values in metadata.items()}
-        inner.partial_fit(
-            X[row], as_table(Y[row]), label_mask=None if mask is None else mask[row], sample_weight=weight[row], **passed
-        )
+        proba = inner._target.probabilities(inner._infer_each(X)[1])
+        passed: dict[str, Any] = dict(metadata)
+        inner.partial_fit(X, as_table(Y), label_mask=mask, sample_weight=weight, **passed)
         return proba
 
     def _calibrate(self, proba: Array) -> Array:
@@ -212,8 +209,10 @@ class PrequentialCalibrator(AroundAnyClassifier):
         if Y.ndim == 1:
             Y = one_hot(Y, proba.shape[1]).astype(np.uint8)
         counted = np.ascontiguousarray(Y != UNKNOWN if mask is None else mask)
-        weight = np.ones(len(Y)) if weight is None else weight
-        settings = after, _PRIORS, 1.0 / float(self.memory), self.method == "beta", np.empty((5, 3))
+        if weight is None:
+            weight = _ONE if len(Y) == 1 else np.ones(len(Y))
+        room = np.empty((proba.shape[1], 2, 3)), np.empty((3, 3))
+        settings = after, _PRIORS, 1.0 / float(self.memory), self.method == "beta", *room
         if not calibrate_then_learn(_floats(proba), np.ascontiguousarray(Y), counted, weight, *settings, calibrated):
             raise DivergedError(_refusal(proba))
         self._state = after

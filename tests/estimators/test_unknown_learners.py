@@ -23,6 +23,7 @@ from estimators import (
     OnlineCoordinateBoosting,
     OnlineLogisticRegression,
     OnlineNeuralClassifier,
+    PrequentialCalibrator,
     PrequentialStack,
     PrevalenceClassifier,
     PrevalenceThreshold,
@@ -237,6 +238,7 @@ TASK_LEARNERS = {
     "replay": ReplayClassifier(Logistic(targeted=True), fifo=FIFOMemory(9, 2), random_state=0),
     "context": ContextWindowClassifier(GaussianNB(), context_size=40, policy="task"),
     "no features": PrevalenceClassifier(),
+    "calibrator": PrequentialCalibrator(Logistic(targeted=True)),
     "threshold": PrevalenceThreshold(Logistic(targeted=True)),
     "pipeline": StreamPipeline([("scale", StandardScaler()), ("learn", Logistic(targeted=True))]),
     "stack": PrequentialStack(

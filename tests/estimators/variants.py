@@ -43,6 +43,7 @@ from estimators import (
     PragmaStreamForestClassifier,
     PragmaThreshold,
     PragmaTreeClassifier,
+    PrequentialCalibrator,
     PrequentialStack,
     PrevalenceClassifier,
     PrevalenceThreshold,
@@ -134,6 +135,7 @@ FAST = {
     "OnlineNeuralClassifier": OnlineNeuralClassifier(**MINI, **FIFO, learning_rate=0.1, **SEED),
     "PragmaStreamForestClassifier": PragmaStreamForestClassifier(FOREST, **PRAGMA),
     "PragmaThreshold": PragmaThreshold(OnlineNeuralClassifier(learning_rate=0.1, **SEED), cv=2, **PRAGMA),
+    "PrequentialCalibrator": PrequentialCalibrator(OnlineNeuralClassifier(5, **SEED)),
     "PrequentialStack": _stack(MEAN, TREE),
     "PrevalenceClassifier": PrevalenceClassifier(),
     "PrevalenceThreshold": PrevalenceThreshold(OnlineNeuralClassifier(5, **SEED)),
@@ -227,6 +229,7 @@ OTHERS = {
     "context, tree": ContextWindowClassifier(HoeffdingTreeClassifier(grace_period=5), context_size=60, **SEED),
     "alarm budget of a threshold": AlarmBudget(PrevalenceThreshold(Logistic(targeted=True), late_in_predict=True)),
     "alarm budget of Bayes": AlarmBudget(BernoulliNB(), weights=5.0),
+    "calibrated Bayes": PrequentialCalibrator(BernoulliNB(), method="sigmoid", memory=50),
     "threshold of Bayes": PrevalenceThreshold(BernoulliNB(), late_in_predict=True),
     "threshold of the usual prevalence": PrevalenceThreshold(Growing(), follow=0),
     "replay by a network": ReplayClassifier(NETWORK, reservoir=ReservoirMemory(12, 3)),
@@ -287,6 +290,7 @@ OTHERS = {
     "context of tasks": _context(RANDOM_TREE, policy="task", refit_every=7, change=None),
     "context of labels": _context(RANDOM_TREE, policy="label"),
     "context of all labels": _context(RANDOM_TREE, context_size=90, multilabel="native"),
+    "calibrated with the task": PrequentialCalibrator(Logistic(targeted=True)),
     "threshold with the task": PrevalenceThreshold(Logistic(targeted=True), late_in_predict=True),
     "threshold of a network": PrevalenceThreshold(
         OnlineNeuralClassifier(5), late_in_predict=True, follow=1.0, memory=7

@@ -15,6 +15,7 @@ _WEIGHTS, _POSITIVES, _ROWS = 6, 9, 10
 # slopes never fall below, so that more probable stays more probable
 _LEAST_SLOPE = 0.02
 _MOST_LOG_ODDS = 30.0
+_LOG_4 = math.log(4.0)
 # a probability counts as the mean of so many rows, at first and at most, and one row of the label's usual share
 _FIRST_ROWS, _MOST_ROWS = 20.0, 300.0
 _MOST_STEPS, _TOLERANCE = 30, 1e-6
@@ -65,27 +66,31 @@ def inform(state: Array, place: int, terms: Array, error: float, curvature: floa
 
 
 @njit(**HOT)
-def describe(score: float, state: Array, place: int, bends: bool, terms: Array) -> float:
-    """Fill in the terms of a probability for all labels and for its own, and return the calibrated log-odds."""
+def describe(score: float, state: Array, place: int, bends: bool, terms: Array) -> None:
+    """Fill in the terms of a probability, (2, 3), for all labels and for its own."""
     rows = state[place, _ROWS]
     usual = (state[place, _POSITIVES] + 0.5) / (rows + 1.0)
     score += (usual - score) / (min(rows + _FIRST_ROWS, _MOST_ROWS) + 1.0)
-    logs, of_usual = math.log(score), math.log(usual)
-    rests, rests_usual = math.log(1.0 - score), math.log(1.0 - usual)
-    terms[0, 0], terms[1, 0] = logs - rests, logs - rests - of_usual + rests_usual
+    logs, rests = math.log(score), math.log(1.0 - score)
+    usual_logs, usual_rests = math.log(usual), math.log(1.0 - usual)
+    terms[0, 0], terms[1, 0] = logs - rests, logs - rests - usual_logs + usual_rests
     terms[0, 1] = terms[1, 1] = 0.0
     if bends:
-        terms[0, 1], terms[1, 1] = logs + rests + math.log(4.0), logs + rests - of_usual - rests_usual
+        terms[0, 1], terms[1, 1] = logs + rests + _LOG_4, logs + rests - usual_logs - usual_rests
     terms[0, 2] = terms[1, 2] = 1.0
-    slope = state[0, _WEIGHTS] + state[place, _WEIGHTS]
+
+
+@njit(**HOT)
+def total(state: Array, place: int, terms: Array) -> float:
+    """Return the calibrated log-odds."""
+    slope = max(state[0, _WEIGHTS] + state[place, _WEIGHTS], _LEAST_SLOPE)
     bend = state[0, _WEIGHTS + 1] + state[place, _WEIGHTS + 1]
-    total = state[0, _WEIGHTS + 2] + state[place, _WEIGHTS + 2]
+    bend = min(max(bend, _LEAST_SLOPE - slope), slope - _LEAST_SLOPE)
+    added = state[0, _WEIGHTS + 2] + state[place, _WEIGHTS + 2]
     for part in range(2):
         # where the label is as probable as usual, limits of slopes change nothing
-        total += state[0, _WEIGHTS + part] * (terms[0, part] - terms[1, part])
-    slope = max(slope, _LEAST_SLOPE)
-    bend = min(max(bend, _LEAST_SLOPE - slope), slope - _LEAST_SLOPE)
-    return total + slope * terms[1, 0] + bend * terms[1, 1]
+        added += state[0, _WEIGHTS + part] * (terms[0, part] - terms[1, part])
+    return added + slope * terms[1, 0] + bend * terms[1, 1]
 
 
 @njit(**HOT)
@@ -95,9 +100,7 @@ def logistic(log_odds: float) -> float:
 
 
 @njit(**HOT)
-def learn_cell(
-    log_odds: float, y: float, weight: float, state: Array, place: int, terms: Array, room: Array
-) -> None:
+def learn_cell(log_odds: float, y: float, weight: float, state: Array, place: int, terms: Array, room: Array) -> None:
     """Move both maps of a label to where the label of a row is most probable, given what they knew, in place."""
     solve(state, 0, terms[0], room[1])
     solve(state, place, terms[1], room[2])
@@ -140,7 +143,8 @@ def calibrate(scores: Array, state: Array, bends: bool, terms: Array, proba: Arr
         return False
     for row in range(len(scores)):
         for label in range(scores.shape[1]):
-            proba[row, label] = logistic(describe(scores[row, label], state, label + 1, bends, terms))
+            describe(scores[row, label], state, label + 1, bends, terms)
+            proba[row, label] = logistic(total(state, label + 1, terms))
     return True
 
 
@@ -155,6 +159,7 @@ def calibrate_then_learn(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
     priors: Array,
     share: float,
     bends: bool,
+    terms: Array,
     room: Array,
     proba: Array,
 ) -> bool:
@@ -163,21 +168,23 @@ def calibrate_then_learn(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
     Return False, and learn nothing, if scores are not probabilities.
 
     `priors`, (2, 2, 3), are those of the map of all labels and of what a label adds; `share` of what a map knows is
-    forgotten with each row that counts for it; `room`, (5, 3), is to work in.
+    forgotten with each row that counts for it; `terms`, (n_labels, 2, 3), and `room`, (3, 3), are to work in.
     """
     if not are_probabilities(scores):
         return False
-    terms = room[3:]
     for row in range(len(scores)):
-        is_first = True
+        n_counted = 0
         for label in range(scores.shape[1]):
-            proba[row, label] = logistic(describe(scores[row, label], state, label + 1, bends, terms))
+            describe(scores[row, label], state, label + 1, bends, terms[label])
+            proba[row, label] = logistic(total(state, label + 1, terms[label]))
+            n_counted += counted[row, label]
+        if n_counted == 0 or weight[row] <= 0.0:
+            continue
+        forget(state, 0, priors[0], share, room)
         for label in range(scores.shape[1]):
-            if counted[row, label] and weight[row] > 0.0:
-                if is_first:
-                    forget(state, 0, priors[0], share, room)
-                    is_first = False
+            if counted[row, label]:
                 forget(state, label + 1, priors[1], share, room)
-                log_odds = describe(scores[row, label], state, label + 1, bends, terms)
-                learn_cell(log_odds, 1.0 if Y[row, label] == 1 else 0.0, weight[row], state, label + 1, terms, room)
+                y = 1.0 if Y[row, label] == 1 else 0.0
+                # the labels before it have moved the map of all labels
+                learn_cell(total(state, label + 1, terms[label]), y, weight[row], state, label + 1, terms[label], room)
     return True

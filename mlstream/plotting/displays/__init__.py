@@ -5,6 +5,7 @@ from mlstream.plotting.displays.critical_difference import CriticalDifferenceDis
 from mlstream.plotting.displays.explanation import ExplanationDisplay
 from mlstream.plotting.displays.label_frequency import LabelFrequencyDisplay
 from mlstream.plotting.displays.pareto_front import ParetoFrontDisplay
+from mlstream.plotting.displays.reliability import ReliabilityDisplay
 from mlstream.plotting.displays.schedule import ScheduleDisplay
 from mlstream.plotting.displays.score_curves import ScoreCurvesDisplay
 from mlstream.plotting.displays.transfer_matrix import TransferMatrixDisplay
@@ -15,6 +16,7 @@ __all__ = [
     "ExplanationDisplay",
     "LabelFrequencyDisplay",
     "ParetoFrontDisplay",
+    "ReliabilityDisplay",
     "ScheduleDisplay",
     "ScoreCurvesDisplay",
     "TransferMatrixDisplay",

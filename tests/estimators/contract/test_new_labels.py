@@ -44,6 +44,7 @@ from estimators import (
     OnlineNeuralClassifier,
     PragmaStreamForestClassifier,
     PragmaThreshold,
+    PrequentialCalibrator,
     PrequentialStack,
     PrevalenceClassifier,
     PrevalenceThreshold,
@@ -111,6 +112,7 @@ GROWING = {
     "replay": ReplayClassifier(MeanLabelsClassifier(), **MEMORIES, random_state=0),
     "replay with the task": ReplayClassifier(StreamRidgeClassifier(random_state=0), **MEMORIES, random_state=0),
     "alarm budget": AlarmBudget(OnlineLogisticRegression(0.1), budget=20, period=50, weights={1: 3.0}),
+    "calibrator": PrequentialCalibrator(OnlineLogisticRegression(0.1)),
     "threshold": PrevalenceThreshold(MeanLabelsClassifier()),
     "threshold with the task": PrevalenceThreshold(StreamRidgeClassifier(random_state=0)),
     "searched threshold": PragmaThreshold(BinaryRelevance(TREE), period=25, window=100, random_state=0),
@@ -139,7 +141,9 @@ DRAWING = {
 }
 
 # the parameter is that of the learner inside
-FOLLOWING = {StreamPipeline, ReplayClassifier, GDumbClassifier, PragmaThreshold, PrevalenceThreshold, AlarmBudget}
+FOLLOWING = {StreamPipeline, ReplayClassifier, GDumbClassifier, PragmaThreshold, PrevalenceThreshold, AlarmBudget} | {
+    PrequentialCalibrator
+}
 
 
 def with_growth(learner):
@@ -300,6 +304,7 @@ FIXED = [
     (GDumbClassifier(LabelCombination(TREE)), "LabelCombination"),
     (PrevalenceThreshold(ISOUP), "ISOUPTreeClassifier"),
     (PrevalenceThreshold(GaussianNB()), "GaussianNB"),
+    (PrequentialCalibrator(ISOUP), "ISOUPTreeClassifier"),
     (PragmaThreshold(ISOUP), "ISOUPTreeClassifier"),
     (PragmaThreshold(PrevalenceThreshold(ISOUP)), "ISOUPTreeClassifier"),
     (PrequentialStack([("mean", MeanLabelsClassifier()), ("sets", LabelCombination(TREE))]), "LabelCombination"),

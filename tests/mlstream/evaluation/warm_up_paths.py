@@ -18,6 +18,7 @@ from estimators import (
     OnlineLogisticRegression,
     PragmaStreamForestClassifier,
     PragmaThreshold,
+    PrequentialCalibrator,
     PrequentialStack,
     PrevalenceThreshold,
     ReplayClassifier,
@@ -38,6 +39,7 @@ OTHERS = {
     "ridges": BinaryRelevance(StreamRidgeClassifier(hidden_units=5)),
     "adaptive tree": HoeffdingAdaptiveTreeClassifier(random_state=0),
     "multi-label tree": MultiLabelHoeffdingTreeClassifier(),
+    "calibrator": PrequentialCalibrator(make_strategy("NN")),
     "prevalence": PrevalenceThreshold(make_strategy("NN")),
     "stack that stops": PrequentialStack(
         [("network", make_strategy("NN_TL")), ("mean", make_strategy("mean"))], patience=50, random_state=0

@@ -16,6 +16,7 @@ from mlstream.plotting import (
     ExplanationDisplay,
     LabelFrequencyDisplay,
     ParetoFrontDisplay,
+    ReliabilityDisplay,
     ScheduleDisplay,
     ScoreCurvesDisplay,
     TransferMatrixDisplay,
@@ -41,6 +42,7 @@ MAKERS = {
     "front": lambda **options: ParetoFrontDisplay.from_runs(CAMPAIGN, **options),
     "explanation": lambda **options: ExplanationDisplay.from_explanation(explain_row(), **options),
     "budgets": lambda **options: AlarmBudgetDisplay.from_predictions(ALARMS, {"NN": SCORES}, **options),
+    "reliability": lambda **options: ReliabilityDisplay.from_predictions(ALARMS, {"NN": SCORES}, **options),
 }
 ALARMS = np.array([[1, 0], [0, 0], [0, 1], [1, 0]])
 SCORES = np.array([[0.9, 0.2], [0.3, 0.1], [0.4, 0.8], [0.2, 0.7]])

@@ -25,6 +25,7 @@ from estimators.contract.targets import LabelTarget
 from estimators.invariance.logistic import InvariantLogisticClassifier
 from estimators.linear._kernels.logistic import FLAT_SCORE
 from estimators.linear.logistic import OnlineLogisticRegression
+from estimators.meta._kernels.calibrating import _MOST_LOG_ODDS
 from estimators.meta.alarm_budget import AlarmBudget
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.meta.prequential_calibrator import PrequentialCalibrator
@@ -302,10 +303,17 @@ def _budget(ops: Operators, learner: AlarmBudget, X: Node) -> Inferred:
 
 
 def _calibrator(ops: Operators, learner: PrequentialCalibrator, X: Node) -> Inferred:
-    raise TypeError(
-        "A PrequentialCalibrator must stay in Python: its maps do not become ONNX. Got it for conversion; convert the "
-        "classifier inside, `estimator_`, and apply `maps_` to its probabilities."
-    )
+    if not isinstance(learner._target, LabelTarget):
+        raise TypeError(
+            "A PrequentialCalibrator must have learnt a table of labels to become ONNX. Got one class a row; convert "
+            "the classifier inside, `estimator_`."
+        )
+    labels, proba, _ = predict(ops, learner.estimator_, X)
+    (usual, share), (rise, fall, offset) = learner._usual_shares, learner.maps_.T
+    mixed = ops.Add(ops.Mul(proba, 1.0 - share), usual * share)
+    rests = ops.Log(ops.Sub(np.ones(1), mixed))
+    log_odds = ops.Add(ops.Sub(ops.Mul(ops.Log(mixed), rise), ops.Mul(rests, fall)), offset)
+    return labels, ops.sigmoid(ops.clip(log_odds, -_MOST_LOG_ODDS, _MOST_LOG_ODDS)), None
 
 
 def _threshold(ops: Operators, learner: PrevalenceThreshold, X: Node) -> Inferred:

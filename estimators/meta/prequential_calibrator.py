@@ -45,7 +45,7 @@ class PrequentialCalibrator(AroundAnyClassifier):
     method : {"beta", "sigmoid"}, default="beta"
         The form of a map: beta calibration, or Platt's, which has one slope instead of two.
     memory : float, default=1000
-        Rows that maps remember, at least 1; old rows fade with rate 1 / `memory`. ``inf`` forgets nothing.
+        Rows that maps remember, at least 1; old rows fade with rate 1 / `memory`.
 
     Attributes
     ----------
@@ -118,8 +118,7 @@ class PrequentialCalibrator(AroundAnyClassifier):
     @property
     def maps_(self) -> Array:
         """Slopes and offset of the map of each label."""
-        state, shared, own = self._state[1:], self._state[0, 6:9], self._state[1:, 6:9]
-        usual = (state[:, 9] + 0.5) / (state[:, 10] + 1.0)
+        shared, own, usual = self._state[0, 6:9], self._state[1:, 6:9], self._usual_shares[0]
         logs, rests = np.log(usual), np.log1p(-usual)
         centres = np.stack([logs - rests, logs + rests + kernel._LOG_4], axis=1)
         slopes, bends = (shared + own)[:, :2].T
@@ -187,6 +186,13 @@ class PrequentialCalibrator(AroundAnyClassifier):
         return decided, self._calibrate(self.estimator_._target.probabilities(scores))
 
     # ------------------------------------------------------------------ parts
+    @property
+    def _usual_shares(self) -> tuple[Array, Array]:
+        """Shares of positive rows of labels, and how much they count in a probability."""
+        positives, rows = self._state[1:, 9:].T
+        counted = np.minimum(rows + kernel._FIRST_ROWS, kernel._MOST_ROWS)
+        return (positives + 0.5) / (rows + 1.0), 1.0 / (counted + 1.0)
+
     def _learn_weighted(
         self, X: Features, Y: Array, mask: Mask | None, weight: Array, metadata: Mapping[str, Array]
     ) -> Array:

@@ -17,6 +17,14 @@ looks included, beside a detector of River for each feature; it may take 10 us. 
 Both may add 5 us to a row. ``monitor``: a monitor of 100 features and five labels, one row a call, looks included,
 beside a detector of River for each feature; it may take 10 us. ``memory``: peaks over five million events, and five
 million rows.
+    python benchmarks/bench_service.py              # or some of: windows budget calibrate feedback memory
+
+``windows``: live windows of 40 hosts, beside a list of events that pandas groups at the end of each window: nobody else
+gives rows as windows close. 200,000 events a second are asked for, which is 5 us an event.
+``budget``: `AlarmBudget` beside the learner inside it. ``calibrate``: the same of `PrequentialCalibrator`.
+``feedback``: rows that are learnt a thousand rows later, by a `FeedbackBuffer`, and by the calls of the learner alone
+with a deque; "nothing" is a learner whose calls return at once. Each may add 5 us to a row. ``memory``: peaks over five
+million events, and five million rows.
 """
 
 import argparse
@@ -35,7 +43,7 @@ import pandas as pd
 import river.drift
 from harness import machine, sized, versions
 
-from estimators import AlarmBudget, OnlineLogisticRegression, make_strategy
+from estimators import AlarmBudget, OnlineLogisticRegression, PrequentialCalibrator, make_strategy
 from estimators.contract.base import StreamClassifier
 from mlstream import Events, TextColumn, evaluate
 from mlstream.generators import LiveWindows, synthetic_events
@@ -147,6 +155,22 @@ def budget() -> None:
     for name, step in (("budget, row by row", 1), (f"budget, chunks of {CHUNK}", CHUNK)):
         loops = {kind: lambda make=make, step=step: spend(make(), X, Y, keys, step) for kind, make in makers.items()}
         show(name, N_ROWS, loops)
+
+
+# -------------------------------------------------------------------- calibrate
+def calibrate() -> None:
+    """Print what a learner takes by itself, and calibrated."""
+    rng = np.random.default_rng(0)
+    X, plain = rng.normal(size=(N_ROWS, 20)), OnlineLogisticRegression()
+    makers = {"learner": OnlineLogisticRegression, "calibrated": lambda: PrequentialCalibrator(plain)}
+    for n_labels in (5, 20):
+        Y = (rng.random((N_ROWS, n_labels)) < 0.2).astype(int)
+        for name, step in ((f"{n_labels} labels, row by row", 1), (f"{n_labels} labels, chunks", CHUNK)):
+            show(
+                name,
+                N_ROWS,
+                {kind: lambda make=make, step=step, Y=Y: spend(make(), X, Y, X, step) for kind, make in makers.items()},
+            )
 
 
 # --------------------------------------------------------------------- feedback
@@ -305,6 +329,7 @@ def take_many_rows() -> Iterator[object]:
 
 SECTIONS = {part.__name__: part for part in (windows, budget, feedback, memory, sources)}
 SECTIONS = {part.__name__: part for part in (windows, budget, feedback, monitor, memory)}
+SECTIONS = {part.__name__: part for part in (windows, budget, calibrate, feedback, memory)}
 
 
 def main() -> None:

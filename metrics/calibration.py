@@ -76,8 +76,8 @@ class CalibrationSums:
         """Return the sums of all labels as those of one, if the average is "micro"."""
         if average != "micro":
             return self
-        bins = (part.sum(axis=-2, keepdims=True) for part in self.parts[:3])
-        return CalibrationSums(*bins, self.squares.sum(axis=-1, keepdims=True))
+        n_cells, proba, true = (part.sum(axis=-2, keepdims=True) for part in self.parts[:3])
+        return CalibrationSums(n_cells, proba, true, self.squares.sum(axis=-1, keepdims=True))
 
 
 class CalibrationCurve(NamedTuple):
@@ -251,9 +251,9 @@ def calibration_curve(
     """
     require_choice(average, "average", ("micro", None))
     sums = _sums(y_true, y_proba, n_bins, strategy, label_mask, average).averaged(average)
-    n_cells = sums.n_cells
-    curve = divide(sums.proba, n_cells), divide(sums.true, n_cells), n_cells
-    return CalibrationCurve(*(part[0] if average == "micro" else part for part in curve))
+    labels: Any = 0 if average == "micro" else slice(None)
+    n_cells = sums.n_cells[labels]
+    return CalibrationCurve(divide(sums.proba[labels], n_cells), divide(sums.true[labels], n_cells), n_cells)
 
 
 def calibration_sums(
@@ -418,7 +418,7 @@ def _quantiles(
     )
     shares = np.linspace(0.0, 1.0, n_bins + 1)
     if pooled:
-        return np.quantile(values[counted], shares)[np.newaxis]
+        return np.asarray(np.quantile(values[counted], shares)[np.newaxis])
     edges = np.full((values.shape[1], n_bins + 1), np.nan)
     for label in np.flatnonzero(counted.any(axis=0)):
         edges[label] = np.quantile(values[counted[:, label], label], shares)
@@ -438,5 +438,5 @@ def _sum_up(true: NDArray[np.uint8], proba: Floats, counted: NDArray[np.bool_], 
     def add(weights: NDArray[Any] | None) -> NDArray[Any]:
         return np.bincount(places, weights, shape[0] * shape[1]).reshape(shape)
 
-    squares = np.bincount(labels, (values - hits) ** 2, shape[0])
+    squares = np.asarray(np.bincount(labels, (values - hits) ** 2, shape[0]), dtype=np.float64)
     return CalibrationSums(add(None), add(values), add(hits).astype(np.int64), squares)

@@ -84,7 +84,7 @@ def _calibration() -> list[NamedMetric]:
             calibration.expected_calibration_error_from_sums,
         ),
     }
-    averages = {"macro": "mean over labels", "micro": "over all cells at once"}
+    averages: dict[Literal["macro", "micro"], str] = {"macro": "mean over labels", "micro": "over all cells at once"}
     return [
         NamedMetric(
             f"{name}_{average}",

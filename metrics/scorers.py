@@ -150,7 +150,7 @@ class _Score:
         if self.metric.form == "counts":
             return float(self.metric.function(label_counts(y_true, y_pred, label_mask=label_mask)))
         if self.metric.form == "calibration":
-            return float(self.metric.function(calibration_sums(y_true, y_pred, label_mask=label_mask)))
+            return float(self.metric.function(calibration_sums(y_true, np.asarray(y_pred), label_mask=label_mask)))
         if self.metric.form != "best":
             return float(self.metric.function(y_true, y_pred, label_mask=label_mask))
         truth, counted = check_truth(y_true, label_mask)

@@ -216,13 +216,13 @@ def sum_rows(scored: Scored, k: int, metrics: Metrics) -> NamedTally:
     n_counted = np.broadcast_to(scored.mask.sum(axis=-1), len(scored.Y))
     rows = {"decisions": scored.where(n_counted > 0), "best": scored.where(n_counted >= k)}
     rows["scores"] = rows["decisions"]
-    sums = [_sum(one, rows[one.form], k) if one.form in rows else 0.0 for one in metrics]
-    is_asked_for = any(one.form == "calibration" for one in metrics)
+    sums = [_sum(metric, rows[metric.form], k) if metric.form in rows else 0.0 for metric in metrics]
+    is_asked_for = "calibration" in {metric.form for metric in metrics}
     return NamedTally(np.array(sums, dtype=np.float64), _calibration(rows["scores"]) if is_asked_for else None)
 
 
 def _calibration(scored: Scored) -> CalibrationSums:
-    """Return the sums of bins over rows, which may be none."""
+    """Return the sums of bins over any number of rows."""
     if len(scored.Y):
         return calibration_sums(scored.Y, scored.predictions.proba, label_mask=scored.mask)
     one_row = np.zeros((1, scored.Y.shape[1]))
@@ -241,8 +241,8 @@ class NamedSums:
         self._ends, self._n_scored, self._n_ranked = accumulate(np.array(numbers)).T
         stacked = stack_counts(piece.counts for piece in pieces)
         self._counts = [accumulate(part) for part in (stacked.tp, stacked.fp, stacked.fn, stacked.tn)]
-        self._sums = accumulate(np.stack([one.rows for one in sums]))
-        calibration = [one.calibration for one in sums if one.calibration is not None]
+        self._sums = accumulate(np.stack([part.rows for part in sums]))
+        calibration = [part.calibration for part in sums if part.calibration is not None]
         self._calibration = [accumulate(part) for part in stack_sums(calibration).parts] if calibration else []
         self._metrics = metrics
 

@@ -138,7 +138,7 @@ def are_probabilities(scores: Array) -> bool:
 @Direct
 @njit(**LOOP)
 def calibrate(scores: Array, state: Array, bends: bool, terms: Array, proba: Array) -> bool:
-    """Fill in the calibrated probabilities of rows, all by the same maps; return False if scores are none."""
+    """Fill in the calibrated probabilities of rows, by the same maps; return False if a score is not a probability."""
     if not are_probabilities(scores):
         return False
     for row in range(len(scores)):

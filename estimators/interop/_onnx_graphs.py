@@ -308,12 +308,13 @@ def _calibrator(ops: Operators, learner: PrequentialCalibrator, X: Node) -> Infe
             "A PrequentialCalibrator must have learnt a table of labels to become ONNX. Got one class a row; convert "
             "the classifier inside, `estimator_`."
         )
-    labels, proba, _ = predict(ops, learner.estimator_, X)
+    proba = predict(ops, learner.estimator_, X)[1]
     (usual, share), (rise, fall, offset) = learner._usual_shares, learner.maps_.T
     mixed = ops.Add(ops.Mul(proba, 1.0 - share), usual * share)
     rests = ops.Log(ops.Sub(np.ones(1), mixed))
     log_odds = ops.Add(ops.Sub(ops.Mul(ops.Log(mixed), rise), ops.Mul(rests, fall)), offset)
-    return labels, ops.sigmoid(ops.clip(log_odds, -_MOST_LOG_ODDS, _MOST_LOG_ODDS)), None
+    calibrated = ops.sigmoid(ops.clip(log_odds, -_MOST_LOG_ODDS, _MOST_LOG_ODDS))
+    return ops.at_least(calibrated, 0.5), calibrated, None
 
 
 def _threshold(ops: Operators, learner: PrevalenceThreshold, X: Node) -> Inferred:

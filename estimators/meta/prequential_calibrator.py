@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, Estimator
 from estimators.contract.base import Mask, _take_metadata, fails_late
 from estimators.contract.failed_calls import DivergedError, unchanged_on_error
@@ -17,7 +16,7 @@ from estimators.contract.validation import Features
 from estimators.meta._around_any import AroundAnyClassifier
 from estimators.meta._kernels import calibrating as kernel
 from estimators.meta._kernels.calibrating import N_NUMBERS, calibrate, calibrate_then_learn
-from estimators.replay._meta_base import begin_inner, predict_both
+from estimators.replay._meta_base import begin_inner
 from metrics.validation import require_choice
 
 # Weights of log-odds, bend and 1, and their standard deviations, before any row: of the map of all labels, which leaves
@@ -26,7 +25,8 @@ _FIRST_WEIGHTS = ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 _DEVIATIONS = ((0.5, 0.3, 0.5), (0.3, 0.15, 0.5))
 _PRIORS = np.stack([np.array(_FIRST_WEIGHTS), 1.0 / np.square(_DEVIATIONS)], axis=1)
 _DIAGONAL = [0, 3, 5]
-_ONE = np.ones(1)
+# what the loop takes where all cells that are known count, and where rows have no weights
+_ALL, _ALIKE = np.empty((0, 0), dtype=np.bool_), np.empty(0)
 _METHODS = ("beta", "sigmoid")
 
 
@@ -34,8 +34,8 @@ class PrequentialCalibrator(AroundAnyClassifier):
     """Calibrate the probabilities of any classifier while it learns, without rows held out.
 
     The probability of a row, before its labels are learnt, teaches a map from probabilities to how often labels come.
-    Decisions are those of the classifier inside: a rule around the calibrator, such as `PrevalenceThreshold` or
-    `AlarmBudget`, decides by calibrated probabilities.
+    Labels of at least 1/2 are predicted, or the most probable class, whatever the classifier inside decides: for
+    another rule, put `PrevalenceThreshold` or `AlarmBudget` around the calibrator.
 
     Parameters
     ----------
@@ -160,8 +160,8 @@ class PrequentialCalibrator(AroundAnyClassifier):
         self._calibrate_then_learn(proba, Y, mask, weight)
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None, **metadata: Array) -> tuple[Array, Array]:
-        decided, proba = self.estimator_.predict_then_fit(X, as_table(Y), label_mask=mask, **metadata)
-        return decided, self._calibrate_then_learn(proba, Y, mask, None)
+        proba = self.estimator_.predict_then_fit(X, as_table(Y), label_mask=mask, **metadata)[1]
+        return self._decide(self._calibrate_then_learn(proba, Y, mask, None))
 
     def _predict_then_learn_checked(
         self,
@@ -171,19 +171,19 @@ class PrequentialCalibrator(AroundAnyClassifier):
     ) -> tuple[Array, Array]:
         if not self._takes_checked():
             return super()._predict_then_learn_checked(call, rows, passed)
-        decided, proba = self._predict_then_learn_inside(rows, passed)
-        return decided, self._calibrate_then_learn(proba, rows[1], rows[2], None)
+        proba = self._predict_then_learn_inside(rows, passed)[1]
+        proba = self._calibrate_then_learn(proba, rows[1], rows[2], None)
+        return self._target.decisions(proba >= 0.5, proba), proba
 
     def _predict_proba(self, X: Features) -> Array:
         return self._calibrate(self.estimator_.predict_proba(X))
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
-        decided, proba = predict_both(self.estimator_, X)
-        return decided, self._calibrate(proba)
+        return self._decide(self._predict_proba(X))
 
     def _infer_each(self, X: Features) -> tuple[Array, Array]:
-        decided, scores = self.estimator_._infer_each(X)
-        return decided, self._calibrate(self.estimator_._target.probabilities(scores))
+        scores = self.estimator_._infer_each(X)[1]
+        return self._decide(self._calibrate(self.estimator_._target.probabilities(scores)))
 
     # ------------------------------------------------------------------ parts
     @property
@@ -203,6 +203,9 @@ class PrequentialCalibrator(AroundAnyClassifier):
         inner.partial_fit(X, as_table(Y), label_mask=mask, sample_weight=weight, **passed)
         return proba
 
+    def _decide(self, proba: Array) -> tuple[Array, Array]:
+        return (proba >= 0.5 if self._target.multilabel else proba.argmax(axis=1)), proba
+
     def _calibrate(self, proba: Array) -> Array:
         calibrated = np.empty(proba.shape)
         if not calibrate(_floats(proba), self._state, self.method == "beta", np.empty((2, 3)), calibrated):
@@ -214,9 +217,8 @@ class PrequentialCalibrator(AroundAnyClassifier):
         calibrated, after = np.empty(proba.shape), self._state.copy()
         if Y.ndim == 1:
             Y = one_hot(Y, proba.shape[1]).astype(np.uint8)
-        counted = np.ascontiguousarray(Y != UNKNOWN if mask is None else mask)
-        if weight is None:
-            weight = _ONE if len(Y) == 1 else np.ones(len(Y))
+        counted = _ALL if mask is None else np.ascontiguousarray(mask)
+        weight = _ALIKE if weight is None else weight
         room = np.empty((proba.shape[1], 2, 3)), np.empty((3, 3))
         settings = after, _PRIORS, 1.0 / float(self.memory), self.method == "beta", *room
         if not calibrate_then_learn(_floats(proba), np.ascontiguousarray(Y), counted, weight, *settings, calibrated):

@@ -7,6 +7,7 @@ is the map of all labels, the others are what each label adds to it, there from 
 import math
 
 from estimators._kernels.compile import HOT, LOOP, Direct, njit
+from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
 
 # of a map: its information (symmetric, six numbers), its weights, positive rows and rows
@@ -165,26 +166,27 @@ def calibrate_then_learn(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
 ) -> bool:
     """Fill in the calibrated probabilities of each row by the rows before it, then learn its labels, in place.
 
-    Return False, and learn nothing, if scores are not probabilities.
-
-    `priors`, (2, 2, 3), are those of the map of all labels and of what a label adds; `share` of what a map knows is
-    forgotten with each row that counts for it; `terms`, (n_labels, 2, 3), and `room`, (3, 3), are to work in.
+    Return False, and learn nothing, if scores are not probabilities. Without rows in `counted` all cells that are known
+    count; without any in `weight` rows are alike. `priors`, (2, 2, 3), are those of the map of all labels and of what a
+    label adds; `share` of what a map knows is forgotten with each row that counts for it; `terms`, (n_labels, 2, 3),
+    and `room`, (3, 3), are to work in.
     """
     if not are_probabilities(scores):
         return False
     for row in range(len(scores)):
-        n_counted = 0
+        row_weight = weight[row] if len(weight) else 1.0
+        is_first = True
         for label in range(scores.shape[1]):
             describe(scores[row, label], state, label + 1, bends, terms[label])
             proba[row, label] = logistic(total(state, label + 1, terms[label]))
-            n_counted += counted[row, label]
-        if n_counted == 0 or weight[row] <= 0.0:
-            continue
-        forget(state, 0, priors[0], share, room)
         for label in range(scores.shape[1]):
-            if counted[row, label]:
+            counts = counted[row, label] if len(counted) else Y[row, label] != UNKNOWN
+            if counts and row_weight > 0.0:
+                if is_first:
+                    forget(state, 0, priors[0], share, room)
+                    is_first = False
                 forget(state, label + 1, priors[1], share, room)
                 y = 1.0 if Y[row, label] == 1 else 0.0
                 # the labels before it have moved the map of all labels
-                learn_cell(total(state, label + 1, terms[label]), y, weight[row], state, label + 1, terms[label], room)
+                learn_cell(total(state, label + 1, terms[label]), y, row_weight, state, label + 1, terms[label], room)
     return True

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from scipy.special import expit, logit
+from sklearn.naive_bayes import BernoulliNB
 
-from estimators import BinaryRelevance, DivergedError, OnlineLogisticRegression, PrequentialCalibrator
+from estimators import BinaryRelevance, DivergedError, PrequentialCalibrator
 from estimators.contract.base import StreamClassifier
 from metrics import brier_score
 
@@ -93,16 +94,18 @@ def test_maps_are_the_formula_of_the_documentation():
     np.testing.assert_allclose(learner.predict_proba(expit(odds[:50])), expit(a * np.log(p) - b * np.log(1 - p) + c))
 
 
-def test_decisions_are_those_of_the_classifier_inside():
+def test_classes_are_calibrated_against_the_others():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 3))
-    Y, y = (X[:, :2] > 0.5).astype(int), np.digitize(X[:, 0], [-0.5, 0.5])
-    for target in (Y, y):
-        plain = OnlineLogisticRegression(0.1)
-        learner = PrequentialCalibrator(plain)
-        np.testing.assert_array_equal(learner.predict_then_fit(X, target)[0], plain.predict_then_fit(X, target)[0])
-        np.testing.assert_array_equal(learner.predict(X), plain.predict(X))
-    np.testing.assert_allclose(learner.predict_proba(X).sum(axis=1), 1)
+    X = rng.normal(size=(3000, 3))
+    y = np.argmax(X + rng.gumbel(size=X.shape), axis=1)
+    plain, calibrated = (
+        learner.predict_then_fit(X, np.array(["a", "b", "c"])[y])
+        for learner in (BinaryRelevance(BernoulliNB()), PrequentialCalibrator(BinaryRelevance(BernoulliNB())))
+    )
+    np.testing.assert_allclose(calibrated[1].sum(axis=1), 1)
+    np.testing.assert_array_equal(calibrated[0], np.array(["a", "b", "c"])[calibrated[1].argmax(axis=1)])
+    scores = [brier_score(np.eye(3)[y], proba) for _, proba in (plain, calibrated)]
+    assert scores[1] < scores[0] + 0.001
 
 
 def test_unknown_labels_and_rows_of_no_weight_teach_nothing():

@@ -345,3 +345,14 @@ def test_bars_of_an_explanation_lead_from_the_base_to_the_score():
     assert ticks == [*(name for name, _ in explanation.top(3, label="worm")), "other features", "interactions"]
     with pytest.raises(ValueError, match="contributions must hold a number for each of 2 names"):
         ExplanationDisplay(["a", "b"], [1.0], base=0.0)
+
+
+def test_a_reliability_diagram_draws_filled_bins_and_numbers_of_cells():
+    display = ReliabilityDisplay.from_predictions(ALARMS, {"NN": SCORES, "turned": 1 - SCORES}, n_bins=2)
+    np.testing.assert_allclose(display.lines_[0].get_xdata(), [0.24, 0.8])
+    np.testing.assert_allclose(display.lines_[0].get_ydata(), [0.2, 2 / 3])
+    assert display.below_.lines[0].get_ydata().tolist() == [5, 3]
+    alone = ReliabilityDisplay.from_predictions(ALARMS, {"wind": SCORES}, n_bins=2, label_mask=[False, True])
+    np.testing.assert_allclose(alone.lines_[0].get_ydata(), [0, 0.5])
+    with pytest.raises(TypeError, match=r"y_proba must be a mapping of names to probabilities. Got list"):
+        ReliabilityDisplay.from_predictions(ALARMS, [SCORES])

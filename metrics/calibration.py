@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics._blocks import read_indicator, read_mask, read_scores, row_blocks
 from metrics._means import divide, nan_mean
-from metrics._typing import Floats, Indicator, LabelMatrix, Score
+from metrics._typing import Array, Floats, Indicator, LabelMatrix, Score
 from metrics.validation import (
     check_probabilities,
     check_same_shape,
@@ -68,7 +68,7 @@ class CalibrationSums:
         return CalibrationSums(*(ours - theirs for ours, theirs in zip(self.parts, other.parts, strict=True)))
 
     @property
-    def parts(self) -> tuple[NDArray[Any], ...]:
+    def parts(self) -> tuple[Array, ...]:
         """The four arrays."""
         return self.n_cells, self.proba, self.true, self.squares
 
@@ -251,9 +251,8 @@ def calibration_curve(
     """
     require_choice(average, "average", ("micro", None))
     sums = _sums(y_true, y_proba, n_bins, strategy, label_mask, average).averaged(average)
-    labels: Any = 0 if average == "micro" else slice(None)
-    n_cells = sums.n_cells[labels]
-    return CalibrationCurve(divide(sums.proba[labels], n_cells), divide(sums.true[labels], n_cells), n_cells)
+    curve = CalibrationCurve(divide(sums.proba, sums.n_cells), divide(sums.true, sums.n_cells), sums.n_cells)
+    return curve if average is None else CalibrationCurve(curve.mean_proba[0], curve.share_true[0], curve.n_cells[0])
 
 
 def calibration_sums(
@@ -398,7 +397,7 @@ class _Block(NamedTuple):
     counted: NDArray[np.bool_]
 
 
-def _blocks(table: Indicator, proba: NDArray[Any], mask: NDArray[np.uint8] | None) -> Iterator[_Block]:
+def _blocks(table: Indicator, proba: Array, mask: NDArray[np.uint8] | None) -> Iterator[_Block]:
     """Read checked blocks of rows."""
     for rows in row_blocks(proba.shape):
         true, values = read_indicator(table, rows, "y_true"), read_scores(proba, rows, "y_proba")
@@ -409,9 +408,7 @@ def _blocks(table: Indicator, proba: NDArray[Any], mask: NDArray[np.uint8] | Non
         yield _Block(true, values.astype(np.float64, copy=False), counted)
 
 
-def _quantiles(
-    table: Indicator, proba: NDArray[Any], mask: NDArray[np.uint8] | None, n_bins: int, *, pooled: bool
-) -> Floats:
+def _quantiles(table: Indicator, proba: Array, mask: NDArray[np.uint8] | None, n_bins: int, *, pooled: bool) -> Floats:
     """Return edges of bins between which there are equal numbers of cells of a label, or of all labels."""
     values, counted = (
         np.concatenate(parts) for parts in zip(*(block[1:] for block in _blocks(table, proba, mask)), strict=True)
@@ -435,7 +432,7 @@ def _sum_up(true: NDArray[np.uint8], proba: Floats, counted: NDArray[np.bool_], 
         places = sum((values > upper[labels] for upper in edges[:, 1:-1].T), start=np.zeros(len(values), dtype=np.intp))
     places += labels * shape[1]
 
-    def add(weights: NDArray[Any] | None) -> NDArray[Any]:
+    def add(weights: Array | None) -> Array:
         return np.bincount(places, weights, shape[0] * shape[1]).reshape(shape)
 
     squares = np.asarray(np.bincount(labels, (values - hits) ** 2, shape[0]), dtype=np.float64)

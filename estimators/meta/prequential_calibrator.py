@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -199,8 +199,7 @@ class PrequentialCalibrator(AroundAnyClassifier):
         """Learn one row with its weight, and return its probabilities before."""
         inner = self.estimator_
         proba = inner._target.probabilities(inner._infer_each(X)[1])
-        passed: dict[str, Any] = dict(metadata)
-        inner.partial_fit(X, as_table(Y), label_mask=mask, sample_weight=weight, **passed)
+        inner.partial_fit(X, as_table(Y), label_mask=mask, sample_weight=weight, **metadata)
         return proba
 
     def _decide(self, proba: Array) -> tuple[Array, Array]:

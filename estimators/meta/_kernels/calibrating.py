@@ -127,6 +127,32 @@ def learn_cell(log_odds: float, y: float, weight: float, state: Array, place: in
 
 
 @njit(**HOT)
+def learn_row(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
+    Y: Array,
+    counted: Array,
+    row: int,
+    weight: float,
+    state: Array,
+    priors: Array,
+    share: float,
+    terms: Array,
+    room: Array,
+) -> None:
+    """Learn the cells of a row that count, in place."""
+    is_first = True
+    for label in range(Y.shape[1]):
+        counts = counted[row, label] if len(counted) else Y[row, label] != UNKNOWN
+        if counts:
+            if is_first:
+                forget(state, 0, priors[0], share, room)
+                is_first = False
+            forget(state, label + 1, priors[1], share, room)
+            y = 1.0 if Y[row, label] == 1 else 0.0
+            # the labels before it have moved the map of all labels
+            learn_cell(total(state, label + 1, terms[label]), y, weight, state, label + 1, terms[label], room)
+
+
+@njit(**HOT)
 def are_probabilities(scores: Array) -> bool:
     """Return whether all scores are in [0, 1], which NaN is not."""
     for row in range(len(scores)):
@@ -174,19 +200,10 @@ def calibrate_then_learn(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
     if not are_probabilities(scores):
         return False
     for row in range(len(scores)):
-        row_weight = weight[row] if len(weight) else 1.0
-        is_first = True
         for label in range(scores.shape[1]):
             describe(scores[row, label], state, label + 1, bends, terms[label])
             proba[row, label] = logistic(total(state, label + 1, terms[label]))
-        for label in range(scores.shape[1]):
-            counts = counted[row, label] if len(counted) else Y[row, label] != UNKNOWN
-            if counts and row_weight > 0.0:
-                if is_first:
-                    forget(state, 0, priors[0], share, room)
-                    is_first = False
-                forget(state, label + 1, priors[1], share, room)
-                y = 1.0 if Y[row, label] == 1 else 0.0
-                # the labels before it have moved the map of all labels
-                learn_cell(total(state, label + 1, terms[label]), y, row_weight, state, label + 1, terms[label], room)
+        row_weight = weight[row] if len(weight) else 1.0
+        if row_weight > 0.0:
+            learn_row(Y, counted, row, row_weight, state, priors, share, terms, room)
     return True

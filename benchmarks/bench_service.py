@@ -1,30 +1,17 @@
 """A learner in service: what each part between events and alarms takes, in microseconds of CPU.
 
-    python benchmarks/bench_service.py              # or some of: windows budget feedback memory sources
-    python benchmarks/bench_service.py              # or some of: windows budget feedback monitor memory
-
-``windows``: live windows of 40 hosts, beside a list of events that pandas groups at the end of each window: nobody else
-gives rows as windows close. 200,000 events a second are asked for, which is 5 us an event.
-``budget``: `AlarmBudget` beside the learner inside it. ``feedback``: rows that are learnt a thousand rows later, by a
-`FeedbackBuffer`, and by the calls of the learner alone with a deque; "nothing" is a learner whose calls return at once.
-Both may add 5 us to a row. ``memory``: peaks over five million events, and five million rows. ``sources``: a learner
-that is evaluated on single rows, and on chunks; rows of a CSV file by `follow_csv`, beside pandas with ``chunksize``.
-Both may add 5 us to a row. ``explain``: one row of 100 features and ten labels, beside predicting it, and beside
-`permutation_importance` of scikit-learn over 100 rows, which explains no single row; 50 us are asked for. ``memory``:
-peaks over five million events, and five million rows.
-Both may add 5 us to a row. ``monitor``: a monitor of 100 features and five labels, one row a call, without and with labels,
-looks included, beside a detector of River for each feature; it may take 10 us. ``memory``: peaks over five million events, and five million rows.
-Both may add 5 us to a row. ``monitor``: a monitor of 100 features and five labels, one row a call, looks included,
-beside a detector of River for each feature; it may take 10 us. ``memory``: peaks over five million events, and five
-million rows.
-    python benchmarks/bench_service.py              # or some of: windows budget calibrate feedback memory
+    python benchmarks/bench_service.py              # or some of its parts, as `--help` lists them
 
 ``windows``: live windows of 40 hosts, beside a list of events that pandas groups at the end of each window: nobody else
 gives rows as windows close. 200,000 events a second are asked for, which is 5 us an event.
 ``budget``: `AlarmBudget` beside the learner inside it. ``calibrate``: the same of `PrequentialCalibrator`.
 ``feedback``: rows that are learnt a thousand rows later, by a `FeedbackBuffer`, and by the calls of the learner alone
-with a deque; "nothing" is a learner whose calls return at once. Each may add 5 us to a row. ``memory``: peaks over five
-million events, and five million rows.
+with a deque; "nothing" is a learner whose calls return at once. Each may add 5 us to a row. ``explain``: one row of 100
+features and ten labels, beside predicting it and beside `permutation_importance` of scikit-learn over 100 rows, which
+explains no row; 50 us are asked for. ``monitor``: a monitor of 100 features and five labels, one row a call, looks
+included, beside a detector of River for each feature; it may take 10 us. ``sources``: a learner that is evaluated on
+single rows, and on chunks; rows of a CSV file by `follow_csv`, beside pandas with ``chunksize``. ``memory``: peaks over
+five million events, and five million rows.
 """
 
 import argparse
@@ -42,16 +29,17 @@ import numpy as np
 import pandas as pd
 import river.drift
 from harness import machine, sized, versions
+from sklearn.inspection import permutation_importance
 
 from estimators import AlarmBudget, OnlineLogisticRegression, PrequentialCalibrator, make_strategy
 from estimators.contract.base import StreamClassifier
 from mlstream import Events, TextColumn, evaluate
 from mlstream.generators import LiveWindows, synthetic_events
-from mlstream.service import FeedbackBuffer, follow_csv
-from mlstream.service import FeedbackBuffer, Monitor
+from mlstream.service import FeedbackBuffer, Monitor, follow_csv
 
 N_DAYS, N_ROWS, N_MANY = sized((20, 20_000, 5_000_000), (1, 200, 20_000))
 N_LABELS, DELAY, CHUNK, ROUNDS = 4, sized(1000, 20), 1000, sized(5, 1)
+N_FEATURES, N_EXPLAINED = 100, sized(1000, 5)
 STATISTICS = ("mean", "min", "max", "sum")
 LIMITS: dict[str, dict[str, Any]] = {
     "rows": {"budget": 20, "period": 1000},
@@ -225,6 +213,25 @@ def feedback() -> None:
         show(f"feedback, {name}", N_ROWS, loops)
 
 
+# ---------------------------------------------------------------------- explain
+def explain() -> None:
+    """Print the time to say what each feature adds to the scores of a row."""
+    X = np.random.default_rng(0).normal(size=(3000, N_FEATURES))
+    Y = (X[:, :10] > 1).astype(np.uint8)
+    rows = [X[place : place + 1] for place in range(N_EXPLAINED)]
+    for name in ("StreamRidge", "LogisticRegression", "BR_HT", "RollingForest"):
+        learner = make_strategy(name, random_state=0) if name != "LogisticRegression" else OnlineLogisticRegression()
+        learner.partial_fit(X, Y)
+        loops: dict[str, Callable[[], object]] = {
+            "predict": lambda learner=learner: [learner.predict_proba(row) for row in rows],  # type: ignore[misc]
+            "explain": lambda learner=learner: [learner.explain(row) for row in rows],  # type: ignore[misc]
+        }
+        show(name, len(rows), loops)
+    start = time.process_time()
+    permutation_importance(learner, X[:100], Y[:100], n_repeats=5, random_state=0)
+    print(f"{'permutation_importance':24} all at once: {time.process_time() - start:.1f} s", flush=True)
+
+
 # ---------------------------------------------------------------------- monitor
 def watch(X: np.ndarray, Y: np.ndarray, labels: bool) -> None:
     """Pass rows to a monitor, one a call."""
@@ -254,7 +261,7 @@ def monitor() -> None:
     show("monitor", len(few), {"River's ADWIN a feature": lambda: watch_by_river(few)})
 
 
-# ----------------------------------------------------------------------- memory
+# ---------------------------------------------------------------------- sources
 def sources() -> None:
     """Print the time of a row of a live source."""
     rng = np.random.default_rng(0)
@@ -283,6 +290,7 @@ def sources() -> None:
         show("rows of CSV", N_ROWS, reads)
 
 
+# ----------------------------------------------------------------------- memory
 def memory() -> None:
     """Print the peak of memory at each fifth of many events, and of many rows of which a tenth is never learnt."""
     show_peaks("events in windows", take_many_events())
@@ -327,9 +335,7 @@ def take_many_rows() -> Iterator[object]:
             yield buffer
 
 
-SECTIONS = {part.__name__: part for part in (windows, budget, feedback, memory, sources)}
-SECTIONS = {part.__name__: part for part in (windows, budget, feedback, monitor, memory)}
-SECTIONS = {part.__name__: part for part in (windows, budget, calibrate, feedback, memory)}
+SECTIONS = {part.__name__: part for part in (windows, budget, calibrate, feedback, explain, monitor, sources, memory)}
 
 
 def main() -> None:

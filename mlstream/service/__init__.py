@@ -1,6 +1,4 @@
-"""A learner in service: predictions that wait for their labels, and sources of rows that come in."""
-"""A learner in service: predictions that wait for their labels, and a state that survives the process."""
-"""A learner in service: predictions that wait for their labels, and what changes."""
+"""A learner in service: sources of rows, feedback that comes late, a state that survives, and what changes."""
 
 from typing import TYPE_CHECKING
 
@@ -10,30 +8,29 @@ if TYPE_CHECKING:
     from mlstream.service.durable import DurableBuffer as DurableBuffer
     from mlstream.service.feedback import FeedbackBuffer as FeedbackBuffer
     from mlstream.service.growing_file import SourceWarning as SourceWarning
-    from mlstream.service.sources import Source as Source
-    from mlstream.service.sources import follow_csv as follow_csv
-    from mlstream.service.sources import follow_jsonl as follow_jsonl
-    from mlstream.service.sources import follow_parquet as follow_parquet
     from mlstream.service.journal import Journal as Journal
+    from mlstream.service.monitor import Monitor as Monitor
+    from mlstream.service.monitor_collector import MonitorCollector as MonitorCollector
     from mlstream.service.shadow import Shadow as Shadow
     from mlstream.service.snapshot import load_snapshot as load_snapshot
     from mlstream.service.snapshot import read_snapshot_facts as read_snapshot_facts
     from mlstream.service.snapshot import save_snapshot as save_snapshot
-    from mlstream.service.monitor import Monitor as Monitor
-    from mlstream.service.monitor_collector import MonitorCollector as MonitorCollector
+    from mlstream.service.sources import Source as Source
+    from mlstream.service.sources import follow_csv as follow_csv
+    from mlstream.service.sources import follow_jsonl as follow_jsonl
+    from mlstream.service.sources import follow_parquet as follow_parquet
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "mlstream.service.feedback": ["FeedbackBuffer"],
-            "mlstream.service.growing_file": ["SourceWarning"],
-            "mlstream.service.sources": ["Source", "follow_csv", "follow_jsonl", "follow_parquet"],
             "mlstream.service.durable": ["DurableBuffer"],
             "mlstream.service.feedback": ["FeedbackBuffer"],
+            "mlstream.service.growing_file": ["SourceWarning"],
             "mlstream.service.journal": ["Journal"],
-            "mlstream.service.shadow": ["Shadow"],
-            "mlstream.service.snapshot": ["load_snapshot", "read_snapshot_facts", "save_snapshot"],
             "mlstream.service.monitor": ["Monitor"],
             "mlstream.service.monitor_collector": ["MonitorCollector"],
+            "mlstream.service.shadow": ["Shadow"],
+            "mlstream.service.snapshot": ["load_snapshot", "read_snapshot_facts", "save_snapshot"],
+            "mlstream.service.sources": ["Source", "follow_csv", "follow_jsonl", "follow_parquet"],
         },
     )

@@ -26,7 +26,7 @@ from estimators.contract.new_labels import (
     refuse_classes,
 )
 from estimators.contract.one_row import as_tables, plain_row
-from estimators.contract.row_codes import cast_features
+from estimators.contract.row_codes import cast_features, fits_surely
 from estimators.contract.targets import (
     ClassTarget,
     LabelTarget,
@@ -772,8 +772,9 @@ def _take_metadata(metadata: Mapping[str, Array], rows: slice | Mask) -> dict[st
 def check_precision(estimator: Estimator, X: Features) -> None:
     """Refuse features that do not fit the precision of a classifier, or of one inside it, before any row is learnt."""
     if isinstance(estimator, StreamClassifier):
-        if estimator._precision is not None:
-            cast_features(X if isinstance(X, np.ndarray) else X.data, estimator._precision)
+        values, precision = X if isinstance(X, np.ndarray) else X.data, estimator._precision
+        if precision is not None and not fits_surely(values, precision):
+            cast_features(values, precision)
         estimator._check_inside(X)
 
 

@@ -1,13 +1,12 @@
 """Explanations of predictions: what each feature of a row adds to the score of each label."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit
 from sklearn.utils import check_random_state
 
 from estimators._typing import Array, RandomStateLike
@@ -21,8 +20,8 @@ from metrics.validation import require_integer
 Scale = Literal["logit", "probability", "vote"]
 # Log-odds of the least probability that is predicted.
 _LEAST_LOG_ODDS = float(np.log(np.finfo(np.float64).tiny))
-# Scores nearer to their base have the slope that there is at the base.
-_LEAST_DIFFERENCE = 1e-9
+# Scores nearer to their base have the slope that there is at the base, over a step.
+_LEAST_DIFFERENCE, _STEP = 1e-9, 1e-6
 # Labels that the text of one row lists.
 _MOST_LABELS = 10
 
@@ -323,15 +322,17 @@ def linear_terms(X: Features, coef: Array, intercept: Array, scores: Array) -> T
     return Terms("logit", intercept.copy(), as_array(X)[:, np.newaxis, :] * coef.T, scores)
 
 
-def as_probabilities(terms: Terms) -> Terms:
-    """Return terms of log-odds as those of probabilities, each scaled by the slope from the base to the score."""
-    base, scores = expit(terms.base), expit(terms.scores)
-    difference, flat = terms.scores - terms.base, base * (1.0 - base)
+def mapped(terms: Terms, function: Callable[[Array], Array], scale: Scale) -> Terms:
+    """Return the terms of a function of the scores (n_rows, n_columns): each scaled by the slope from base to score."""
+    base, scores, first = function(terms.base[np.newaxis]), function(terms.scores), terms.base[np.newaxis]
+    # into the range of probabilities, whatever the scale
+    step = np.where(first > 0.5, -_STEP, _STEP)
+    difference, flat = terms.scores - terms.base, (function(first + step) - base) / step
     is_flat = np.abs(difference) < _LEAST_DIFFERENCE
     slope = np.where(is_flat, flat, (scores - base) / np.where(is_flat, 1.0, difference))[:, :, np.newaxis]
     together = None if terms.interactions is None else slope * terms.interactions
     return terms._replace(
-        scale="probability", base=base, scores=scores, contributions=slope * terms.contributions, interactions=together
+        scale=scale, base=base[0], scores=scores, contributions=slope * terms.contributions, interactions=together
     )
 
 

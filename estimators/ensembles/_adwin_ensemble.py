@@ -3,11 +3,12 @@
 from typing import ClassVar, Literal
 
 import numpy as np
+from scipy.special import expit
 from sklearn.utils import check_random_state
 
 from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
-from estimators.contract.explanations import Terms, as_mean, as_probabilities, linear_terms
+from estimators.contract.explanations import Terms, as_mean, linear_terms, mapped
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.validation import Features
@@ -91,7 +92,7 @@ class ADWINEnsemble(StreamClassifier):
         """Return the terms of the mean of the members' probabilities, weighted by their votes."""
         models, weights = self.ensembles_.models, kernels.vote_weights(self.ensembles_, self._params())
         members = linear_terms(X, models.weights, models.intercepts, np.asarray(X @ models.weights) + models.intercepts)
-        return as_mean(as_probabilities(members), weights.reshape(self.n_labels_, -1))
+        return as_mean(mapped(members, expit, "probability"), weights.reshape(self.n_labels_, -1))
 
     # ------------------------------------------------------------------ parts
     def _pass(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> tuple[Array, Array]:

@@ -5,9 +5,11 @@ from numbers import Real
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import expit, logit
 
 from estimators._typing import Array, Estimator
 from estimators.contract.base import Mask, _take_metadata, fails_late
+from estimators.contract.explanations import Terms, mapped
 from estimators.contract.failed_calls import DivergedError, unchanged_on_error
 from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.prevalence import one_hot
@@ -184,6 +186,14 @@ class PrequentialCalibrator(AroundAnyClassifier):
     def _infer_each(self, X: Features) -> tuple[Array, Array]:
         scores = self.estimator_._infer_each(X)[1]
         return self._decide(self._calibrate(self.estimator_._target.probabilities(scores)))
+
+    def _explain(self, X: Features) -> Terms | None:
+        terms = super()._explain(X) if self._target.multilabel else None
+        if terms is None or terms.scale == "vote":
+            return None
+        if terms.scale == "logit":
+            return mapped(terms, lambda scores: logit(self._calibrate(expit(scores))), "logit")
+        return mapped(terms, self._calibrate, "probability")
 
     # ------------------------------------------------------------------ parts
     @property

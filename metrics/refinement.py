@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics._blocks import read_indicator, row_blocks
-from metrics._label_trees import edges
 from metrics._means import divide, mean_of_blocks, nan_mean
 from metrics._typing import Array, Floats, LabelMatrix
+from metrics.hierarchy import edges
 from metrics.validation import check_indicator, check_same_shape, check_truth
 
 Columns = NDArray[np.intp]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 import metrics
-from metrics._label_trees import edges
+from metrics.hierarchy import edges
 
 
 class CountedLookUps(Mapping[int, int]):

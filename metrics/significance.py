@@ -63,11 +63,7 @@ def average_ranks(scores: "ArrayLike", *, higher_is_better: bool = True) -> "Flo
     >>> average_ranks([[0.9, 0.8, 0.8], [0.7, 0.6, 0.5]])
     array([1.  , 2.25, 2.75])
     """
-    from scipy.stats import rankdata  # see the module's docstring
-
-    table = _check_table(scores)
-    ranks: Floats = rankdata(-table if higher_is_better else table, axis=1)
-    return np.asarray(ranks.mean(axis=0))
+    return np.asarray(_ranks(scores, higher_is_better).mean(axis=0))
 
 
 def friedman(scores: "ArrayLike") -> FriedmanResult:
@@ -207,13 +203,10 @@ def rank_intervals(
            [1.25, 2.75],
            [2.25, 3.  ]])
     """
-    from scipy.stats import rankdata  # see the module's docstring
-
-    table = _check_table(scores)
     if not 0 < level < 1:
         raise ValueError(f"level must be in (0, 1). Got {level} instead.")
     n_draws = require_integer(n_draws, "n_draws", minimum=1)
-    ranks = rankdata(-table if higher_is_better else table, axis=1)
+    ranks = _ranks(scores, higher_is_better)
     drawn = np.random.default_rng(seed).integers(len(ranks), size=(n_draws, len(ranks)))
     counts = np.zeros((n_draws, len(ranks)))
     np.add.at(counts, (np.arange(n_draws)[:, np.newaxis], drawn), 1.0)
@@ -326,6 +319,14 @@ def critical_difference(n_methods: int, n_datasets: int, *, alpha: float = 0.05)
 def _rank_error(n_methods: int, n_datasets: int) -> float:
     """Return the standard error of a difference of mean ranks."""
     return math.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets))
+
+
+def _ranks(scores: "ArrayLike", higher_is_better: bool) -> "Floats":
+    """Rank the methods of each data set, 1 for the best."""
+    from scipy.stats import rankdata  # see the module's docstring
+
+    table = _check_table(scores)
+    return np.asarray(rankdata(-table if higher_is_better else table, axis=1))
 
 
 def _check_table(scores: ArrayLike) -> Floats:

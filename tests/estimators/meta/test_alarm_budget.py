@@ -243,6 +243,16 @@ def test_an_infinite_budget_with_equal_weights_is_the_learner(weights):
     assert math.isnan(learner.threshold_)
 
 
+def test_a_budget_may_be_inside_another_learner():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    Y = (X[:, :2] > 1).astype(int)
+    inside = AlarmBudget(OnlineLogisticRegression(), budget=20, period=100)
+    expected = PrevalenceThreshold(OnlineLogisticRegression()).fit(X, Y).predict_with_proba(X)
+    for one, two in zip(PrevalenceThreshold(inside).fit(X, Y).predict_with_proba(X), expected, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
 def test_predictions_are_at_the_threshold_and_spend_nothing():
     P = world("normal", 5000, 1)[0]
     learner = AlarmBudget(Given(), budget=10, period=500).begin(P, np.zeros(P.shape, dtype=int))

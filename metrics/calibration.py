@@ -72,6 +72,16 @@ class CalibrationSums:
         """The four arrays."""
         return self.n_cells, self.proba, self.true, self.squares
 
+    def widened(self, n_labels: int) -> CalibrationSums:
+        """Return the sums with further labels, which have no cells; `n_labels` is how many there are then."""
+        more = n_labels - self.squares.shape[-1]
+        parts = (
+            np.concatenate([part, np.zeros((*part.shape[:-2], more, part.shape[-1]), dtype=part.dtype)], axis=-2)
+            for part in (*self.parts[:3], self.squares[..., np.newaxis])
+        )
+        n_cells, proba, true, squares = parts
+        return CalibrationSums(n_cells, proba, true, squares[..., 0])
+
     def averaged(self, average: CalibrationAverage) -> CalibrationSums:
         """Return the sums of all labels as those of one, if the average is "micro"."""
         if average != "micro":

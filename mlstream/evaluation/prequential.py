@@ -35,6 +35,7 @@ from mlstream.evaluation.scoring import (
     Value,
     accumulate,
     join_scored,
+    join_sums,
     metrics_of_rules,
     sum_rows,
     tally,
@@ -251,13 +252,14 @@ class _Pieces:
         groups = [slice(*pair) for pair in pairwise([*starts, len(ends)])]
         self._tallies = [Tally(*_add_all(self._tallies[group])) for group in groups]
         self._mistakes = [Mistakes(*_add_all(self._mistakes[group])) for group in groups]
-        self._sums = [np.sum(self._sums[group], axis=0) for group in groups]
+        self._sums = [join_sums(self._sums[group]) for group in groups]
         self._running = [self._running[group][-1] for group in groups]
 
     def widen(self, n_labels: int) -> None:
         """Take more labels from now on."""
         self._tallies = [piece._replace(counts=_widen_counts(piece.counts, n_labels)) for piece in self._tallies]
         self._mistakes = [piece._replace(labels=widen_columns(piece.labels, n_labels)) for piece in self._mistakes]
+        self._sums = [piece.widened(n_labels) for piece in self._sums]
         self._anytime.widen(n_labels)
 
     def finish(self, n_rows: int) -> dict[str, float]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -106,7 +108,7 @@ def join_scored(parts: Sequence[Scored]) -> Scored:
     if len(parts) == 1:
         return parts[0]
     Y, predictions, masks = zip(*parts, strict=True)
-    if any(mask.ndim == 2 for mask in masks):
+    if any(mask.ndim == 2 or not np.array_equal(mask, masks[0]) for mask in masks):
         masks = tuple(np.broadcast_to(mask, part.shape) for mask, part in zip(masks, Y, strict=True))
     mask = np.concatenate(masks) if masks[0].ndim == 2 else masks[0]
     return Scored(np.concatenate(Y), join_predictions(predictions), mask)
@@ -203,6 +205,17 @@ class NamedTally(NamedTuple):
 
     rows: Floats  # Of the contributions of rows to each metric, (n_metrics,); 0 for those of counts and of calibration.
     calibration: CalibrationSums | None  # If a metric needs them: 24 bytes for each label and bin.
+
+    def widened(self, n_labels: int) -> NamedTally:
+        """Return the sums with further labels, which have no cells."""
+        return self._replace(calibration=None if self.calibration is None else self.calibration.widened(n_labels))
+
+
+def join_sums(pieces: Sequence[NamedTally]) -> NamedTally:
+    """Return the sums over all rows of some pieces, at least one."""
+    calibration = [piece.calibration for piece in pieces if piece.calibration is not None]
+    rows = np.sum([piece.rows for piece in pieces], axis=0)
+    return NamedTally(rows, reduce(add, calibration) if calibration else None)
 
 
 def sum_rows(scored: Scored, k: int, metrics: Metrics) -> NamedTally:

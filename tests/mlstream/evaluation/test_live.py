@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from estimators import AlarmBudget, OnlineLogisticRegression
+from metrics import ba_macro, expected_calibration_error, rmse
 from mlstream import Dataset, Events, RunResult, TextColumn, evaluate, load_runs, report, task_stream
 from mlstream.evaluation.live_chunks import is_live
 from mlstream.generators import LiveWindows
@@ -59,11 +60,33 @@ def test_so_are_those_of_a_learner_that_is_called_row_by_row():
     assert found.warm_up_rows == expected.warm_up_rows
 
 
-def test_metrics_asked_for_are_equal_but_for_rounding():
-    names = ["hamming_loss", "ndcg_at_k", "f1_macro"]
-    expected, found = run(STREAM, label_space="all", metrics=names).scores, run(pieces([50]), metrics=names).scores
+@pytest.mark.parametrize("cuts", [[50], range(1, N_ROWS)])
+def test_metrics_asked_for_are_equal_but_for_rounding(cuts):
+    names = ["hamming_loss", "ndcg_at_k", "f1_macro", "ece_macro", "brier_micro"]
+    expected = run(STREAM, label_space="all", metrics=names).scores
+    found = run(pieces(cuts), metrics=names, n_checkpoints=3).scores
     assert {name: found[name] for name in names} == pytest.approx({name: expected[name] for name in names}, rel=1e-12)
     assert not any(name.endswith("held_out") for name in found)
+
+
+@pytest.mark.parametrize("n_checkpoints", [1, 2, 50])
+def test_new_labels_count_from_their_first_row_on_wherever_pieces_end(n_checkpoints):
+    few, many = (X[:90], Y[:90, :2]), (X[90:], Y[90:])
+    learner = OnlineLogisticRegression(on_new_labels="grow")
+    options = {"metrics": ["ece_macro"], "n_checkpoints": n_checkpoints, "chunk_size": N_ROWS}
+    found = run(iter([few, many]), learner, **options)
+    learner.begin(X[:1], Y[:1, :2])
+    decided, proba = np.zeros((2, *Y.shape))
+    decided[:90, :2], proba[:90, :2] = learner.predict_then_fit(*few)
+    decided[90:], proba[90:] = learner.predict_then_fit(*many)
+    counts = np.ones(Y.shape, dtype=bool)
+    counts[:90, 2:] = False
+    expected = {
+        "ece_macro": expected_calibration_error(Y, proba, label_mask=counts),
+        "ba_macro": ba_macro(Y, decided, label_mask=counts),
+        "rmse": rmse(Y, proba, label_mask=counts),
+    }
+    assert {name: found.scores[name] for name in expected} == pytest.approx(expected, rel=1e-12)
 
 
 @settings(max_examples=20)

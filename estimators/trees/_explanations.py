@@ -1,5 +1,6 @@
 """Contributions of features to the votes of trees and forests: along the path of a row, and in its leaf."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -12,6 +13,8 @@ from estimators.trees._adaptive_bank import AdaptiveTreeBank
 from estimators.trees._forest_bank import ForestBank
 from estimators.trees._kernels.adaptive_arrays import AdaptiveTrees
 from estimators.trees._kernels.leaf_terms import Room, new_room
+from estimators.trees._kernels.multilabel_arrays import MultilabelTree
+from estimators.trees._kernels.multilabel_paths import explain_label_tree, fill_label_shares
 from estimators.trees._kernels.paths import explain_adaptive, explain_tree, fill_shares
 from estimators.trees._kernels.tree_arrays import TreeArrays
 from estimators.trees._sparse_bank import SparseTreeBank
@@ -110,6 +113,32 @@ def explain_forest(forest: ForestBank, X: Features, *, of_classes: bool) -> Term
     base = np.divide(base, divisor, out=np.full_like(base, 1.0 / n_outputs if of_classes else 0.0), where=voted)
     added /= np.where(voted, divisor, 1.0)[:, np.newaxis]
     return with_rest(base, added, np.ascontiguousarray(scores))
+
+
+def explain_label_trees(
+    trees: Sequence[tuple[MultilabelTree, Array | None]], weights: Array, X: Features, scores: Array
+) -> Terms:
+    """Return the terms of the weighted mean over trees of all labels, each with the features that it uses, if not all.
+
+    A tree that does not vote on a label counts as if it voted as the others do together.
+    """
+    base, added = np.zeros(scores.shape[1]), np.zeros((*scores.shape, X.shape[1]))
+    total = np.zeros(scores.shape[1])
+    for (tree, features), weight in zip(trees, weights.tolist(), strict=True):
+        own = np.arange(X.shape[1]) if features is None else features
+        shares = np.empty(tree.weights.shape[:2])
+        fill_label_shares(tree, np.empty(tree.weights.shape), shares)
+        votes = ~np.isnan(shares[0])
+        base[votes] += weight * shares[0, votes]
+        total += weight * votes
+        for rows in blocks(X):
+            block, part = dense(X[rows]), np.zeros((rows.stop - rows.start, len(votes), len(own)))
+            block = block if features is None else np.ascontiguousarray(block[:, features])
+            explain_label_tree(tree, block, shares, weight, scores[rows], np.empty(len(own)), part)
+            added[rows, :, own] += part * votes[:, np.newaxis]
+    voted = total > 0
+    divisor = np.where(voted, total, 1.0)
+    return with_rest(base / divisor, added / divisor[:, np.newaxis], scores)
 
 
 def _voting_trees(forest: ForestBank) -> Any:

@@ -12,7 +12,9 @@ import numpy as np
 from estimators._kernels.adwin import CLOCK, detect_any_change, new_windows
 from estimators._typing import Array
 from estimators.contract.batching import dense
+from estimators.contract.explanations import Terms
 from estimators.contract.validation import Features
+from estimators.trees._explanations import explain_label_trees
 from estimators.trees._forest_bank import BLOCK, run_tasks
 from estimators.trees._importances import decreases
 from estimators.trees._kernels.forest import MEMBER, ForestParams
@@ -61,7 +63,12 @@ class MultilabelMember:
         """Return weighted votes (n_rows, n_labels, 2)."""
         votes = np.empty((len(X), self.n_labels, 2))
         self.foreground.predict(X, votes)
-        return votes * self._accuracy_weights(np.zeros(0))[0]
+        return votes * self.accuracy
+
+    @property
+    def accuracy(self) -> float:
+        """Weight of its votes: the share of labels that it predicted right."""
+        return float(self._accuracy_weights(np.zeros(0))[0])
 
     def learn(self, chunk: MultilabelChunk) -> Array:
         """Return weighted votes (n_rows, n_labels, 2) for each row before learning it."""
@@ -159,6 +166,12 @@ class MultilabelForest:
     def predict(self, X: Features) -> Array:
         """Return the votes (n_rows, n_labels, 2) for each row."""
         return self._run(X, lambda m, _, block: m.predict(block))
+
+    def explain(self, X: Features, scores: Array) -> Terms:
+        """Return the terms of the scores of rows."""
+        weights = np.array([member.accuracy for member in self.trees])
+        trees = [(member.foreground.tree, member.foreground.features) for member in self.trees]
+        return explain_label_trees(trees, weights, X, scores)
 
     @property
     def members(self) -> Array:

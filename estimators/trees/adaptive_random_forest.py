@@ -254,9 +254,9 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self._decide(self.forest_.predict(X))
 
-    def _explain(self, X: Features) -> Terms | None:
+    def _explain(self, X: Features) -> Terms:
         if not isinstance(self.forest_, ForestBank):
-            return None
+            return self.forest_.explain(X, self._infer(X)[1])
         return explain_forest(self.forest_, X, of_classes=not self._target.multilabel)
 
     # ------------------------------------------------------------------ parts

@@ -7,9 +7,11 @@ from estimators._typing import Array
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.batching import blocks, dense
 from estimators.contract.categories import CategoricalFeatures, nominal_places
+from estimators.contract.explanations import Terms
 from estimators.contract.locks import lock_of
 from estimators.contract.validation import Features
 from estimators.trees._bins import NO_BINS, Bins
+from estimators.trees._explanations import explain_label_trees
 from estimators.trees._graphviz import dot_of_labels
 from estimators.trees._importances import decreases, importances
 from estimators.trees._kernels import multilabel_learning
@@ -164,6 +166,10 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
         for rows in blocks(X):
             multilabel_learning.predict(self.tree_, dense(X[rows]), votes[rows])
         return decide(votes)
+
+    def _explain(self, X: Features) -> Terms:
+        scores = self._infer(X)[1]
+        return explain_label_trees([(self.tree_, None)], np.ones(1), self._bins.of(X, learning=False), scores)
 
     # ------------------------------------------------------------------ parts
     def _run(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, votes: Array) -> None:

@@ -19,6 +19,7 @@ from estimators import (
     HoeffdingAdaptiveTreeClassifier,
     HoeffdingTreeClassifier,
     InvariantLogisticClassifier,
+    MultiLabelHoeffdingTreeClassifier,
     OnlineLogisticRegression,
     OnlineNeuralClassifier,
     PrequentialCalibrator,
@@ -44,6 +45,9 @@ EXACT = {
     "forest": AdaptiveRandomForestClassifier(3, random_state=0),
     "forest of categories": AdaptiveRandomForestClassifier(3, random_state=0, categorical_features={7: 4}),
     "rolling": RollingForestClassifier(5, random_state=0),
+    "tree of labels": MultiLabelHoeffdingTreeClassifier(delta=0.1),
+    "tree of labels and categories": MultiLabelHoeffdingTreeClassifier(delta=0.1, categorical_features={7: 4}),
+    "forest of labels": AdaptiveRandomForestClassifier(3, multilabel="native", random_state=0),
     "bagging": ADWINBaggingClassifier(3, random_state=0),
     "boosting": ADWINBoostingClassifier(3, random_state=0),
     "relevance": BinaryRelevance(HoeffdingTreeClassifier(delta=0.1), start="first-positive"),
@@ -93,7 +97,7 @@ def test_whatever_says_that_it_is_exact_adds_up(name):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("name", [name for name in EXACT if "calibrated" not in name])
+@pytest.mark.parametrize("name", [name for name in EXACT if "calibrated" not in name and "of labels" not in name])
 def test_contributions_of_classes_add_up_too(name, n_classes):
     X, _ = stream()
     y = np.digitize(X[:, 0], [0.0, 1.0][: n_classes - 1])

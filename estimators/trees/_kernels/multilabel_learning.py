@@ -127,12 +127,12 @@ def _find_leaf(tree: MultilabelTree, X: Array, r: int) -> int:
     i = 0
     while tree.nodes[i].feature != NONE:
         value = X[r, tree.nodes[i].feature]
-        i = _node_after(tree, i, value) if has_categories(tree) else side_of(tree, i, value)
+        i = node_after(tree, i, value) if has_categories(tree) else side_of(tree, i, value)
     return i
 
 
 @njit(**PART)
-def _node_after(tree: MultilabelTree, i: int, value: float) -> int:
+def node_after(tree: MultilabelTree, i: int, value: float) -> int:
     child = child_of(tree, i, value)
     return child if child != NONE else _heaviest_child(tree, i)
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.categories import placed
+from estimators.contract.explanations import Terms, mapped
 from estimators.contract.locks import lock_of
 from estimators.contract.targets import ClassTarget
 from estimators.contract.validation import Features
@@ -17,11 +18,12 @@ from estimators.pragma._preferences import Floors, Pairs, Preferences, Weights
 from estimators.pragma._vote_search import Search, SearchOptions
 from estimators.pragma._vote_weights import VoteWeighting, shares
 from estimators.pragma._vote_window import VoteWindow
+from estimators.trees._explanations import with_rest
 from estimators.trees._forest_bank import ForestBank
 from estimators.trees._importances import importances
 from estimators.trees._multilabel_forest import MultilabelForest
 from estimators.trees._tree_bank import codes_of
-from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
+from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier, explained
 from metrics.validation import require_integer
 
 
@@ -185,6 +187,17 @@ class PragmaStreamForestClassifier(StreamClassifier):
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self._decide(self.forest_.predict(X))
+
+    def _explain(self, X: Features) -> Terms:
+        scores, weights = self._infer(X)[1], self.vote_weights_
+        if self._target.multilabel:
+            terms = explained(self.forest_, X, of_classes=False)
+            weighted = mapped(terms, lambda share: weights * share / (weights * share + (1.0 - share)), "probability")
+            return with_rest(weighted.base, weighted.contributions, scores)
+        terms = explained(self.forest_, X, of_classes=True)
+        votes = np.where(self.forest_.predict(X)[:, 0].any(axis=1, keepdims=True), terms.scores * weights, scores)
+        found = with_rest(terms.base * weights, terms.contributions * weights[:, np.newaxis], votes)
+        return found._replace(scale="vote")
 
     # ------------------------------------------------------------------ parts
     @property

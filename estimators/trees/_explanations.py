@@ -116,26 +116,28 @@ def explain_forest(forest: ForestBank, X: Features, *, of_classes: bool) -> Term
 
 
 def explain_label_trees(
-    trees: Sequence[tuple[MultilabelTree, Array | None]], weights: Array, X: Features, scores: Array
+    trees: Sequence[tuple[MultilabelTree, Array | None]], weights: Array, X: Features, votes: Array
 ) -> Terms:
     """Return the terms of the weighted mean over trees of all labels, each with the features that it uses, if not all.
 
-    A tree that does not vote on a label counts as if it voted as the others do together.
+    `votes` (n_rows, n_labels, 2) are theirs. A tree that does not vote on a label counts as if it voted as the others
+    do together.
     """
+    scores = np.ascontiguousarray(_probabilities(votes, of_classes=False)[:, :, 1])
     base, added = np.zeros(scores.shape[1]), np.zeros((*scores.shape, X.shape[1]))
     total = np.zeros(scores.shape[1])
     for (tree, features), weight in zip(trees, weights.tolist(), strict=True):
         own = np.arange(X.shape[1]) if features is None else features
         shares = np.empty(tree.weights.shape[:2])
         fill_label_shares(tree, np.empty(tree.weights.shape), shares)
-        votes = ~np.isnan(shares[0])
-        base[votes] += weight * shares[0, votes]
-        total += weight * votes
+        known = ~np.isnan(shares[0])
+        base[known] += weight * shares[0, known]
+        total += weight * known
         for rows in blocks(X):
-            block, part = dense(X[rows]), np.zeros((rows.stop - rows.start, len(votes), len(own)))
+            block, part = dense(X[rows]), np.zeros((rows.stop - rows.start, len(known), len(own)))
             block = block if features is None else np.ascontiguousarray(block[:, features])
             explain_label_tree(tree, block, shares, weight, scores[rows], np.empty(len(own)), part)
-            added[rows, :, own] += part * votes[:, np.newaxis]
+            added[rows, :, own] += part * known[:, np.newaxis]
     voted = total > 0
     divisor = np.where(voted, total, 1.0)
     return with_rest(base / divisor, added / divisor[:, np.newaxis], scores)
@@ -166,7 +168,7 @@ def with_rest(base: Array, added: Array, scores: Array) -> Terms:
 
 
 def _probabilities(votes: Array, *, of_classes: bool = True) -> Array:
-    """Return votes (n_rows, n_classes) divided by their sum; without any, equal shares of classes, or no label."""
-    total = votes.sum(axis=1, keepdims=True)
-    nothing = np.full(votes.shape, 1.0 / votes.shape[1] if of_classes else 0.0)
+    """Return votes (..., n_classes) divided by their sum; without any, equal shares of classes, or no label."""
+    total = votes.sum(axis=-1, keepdims=True)
+    nothing = np.full(votes.shape, 1.0 / votes.shape[-1] if of_classes else 0.0)
     return np.divide(votes, total, out=nothing, where=total > 0)

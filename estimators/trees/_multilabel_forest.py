@@ -167,11 +167,11 @@ class MultilabelForest:
         """Return the votes (n_rows, n_labels, 2) for each row."""
         return self._run(X, lambda m, _, block: m.predict(block))
 
-    def explain(self, X: Features, scores: Array) -> Terms:
-        """Return the terms of the scores of rows."""
+    def explain(self, X: Features) -> Terms:
+        """Return the terms of the probabilities of labels."""
         weights = np.array([member.accuracy for member in self.trees])
         trees = [(member.foreground.tree, member.foreground.features) for member in self.trees]
-        return explain_label_trees(trees, weights, X, scores)
+        return explain_label_trees(trees, weights, X, self.predict(X))
 
     @property
     def members(self) -> Array:

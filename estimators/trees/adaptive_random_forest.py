@@ -255,9 +255,7 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         return self._decide(self.forest_.predict(X))
 
     def _explain(self, X: Features) -> Terms:
-        if not isinstance(self.forest_, ForestBank):
-            return self.forest_.explain(X, self._infer(X)[1])
-        return explain_forest(self.forest_, X, of_classes=not self._target.multilabel)
+        return explained(self.forest_, X, of_classes=not self._target.multilabel)
 
     # ------------------------------------------------------------------ parts
     def _counters(self, name: str) -> Array:
@@ -275,6 +273,13 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         total = votes.sum(axis=2)
         share = np.divide(votes[:, :, 1], total, out=np.zeros_like(total), where=total > 0)
         return votes[:, :, 1] > votes[:, :, 0], share
+
+
+def explained(forest: "ForestBank | MultilabelForest", X: Features, *, of_classes: bool) -> Terms:
+    """Return the terms of the probabilities of a forest of either kind."""
+    return (
+        forest.explain(X) if isinstance(forest, MultilabelForest) else explain_forest(forest, X, of_classes=of_classes)
+    )
 
 
 def _width(max_features: Any, n_features: int) -> int | None:

@@ -161,17 +161,19 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
         return decide(votes)
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
+        return decide(self._votes(X))
+
+    def _explain(self, X: Features) -> Terms:
+        return explain_label_trees([(self.tree_, None)], np.ones(1), self._bins.of(X, learning=False), self._votes(X))
+
+    # ------------------------------------------------------------------ parts
+    def _votes(self, X: Features) -> Array:
         votes = np.empty((X.shape[0], self.n_labels_, 2))
         X = self._bins.of(X, learning=False)
         for rows in blocks(X):
             multilabel_learning.predict(self.tree_, dense(X[rows]), votes[rows])
-        return decide(votes)
+        return votes
 
-    def _explain(self, X: Features) -> Terms:
-        scores = self._infer(X)[1]
-        return explain_label_trees([(self.tree_, None)], np.ones(1), self._bins.of(X, learning=False), scores)
-
-    # ------------------------------------------------------------------ parts
     def _run(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, votes: Array) -> None:
         codes, params = codes_of(Y, mask), check_tree_params(self)
         weights = NO_WEIGHTS if weight is None else weight

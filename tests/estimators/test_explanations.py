@@ -22,6 +22,7 @@ from estimators import (
     MultiLabelHoeffdingTreeClassifier,
     OnlineLogisticRegression,
     OnlineNeuralClassifier,
+    PragmaStreamForestClassifier,
     PrequentialCalibrator,
     PrevalenceThreshold,
     RollingForestClassifier,
@@ -30,6 +31,8 @@ from estimators import (
 )
 from tests.estimators import instances
 
+ARF = AdaptiveRandomForestClassifier(3, random_state=0)
+NATIVE = AdaptiveRandomForestClassifier(3, multilabel="native", random_state=0)
 EXACT = {
     "ridge": StreamRidgeClassifier(random_state=0),
     "ridge, late": StreamRidgeClassifier(random_state=0, late_in_predict=True),
@@ -42,12 +45,16 @@ EXACT = {
     "tree of categories": HoeffdingTreeClassifier(delta=0.1, categorical_features={7: 4}),
     "fast tree": ExtremelyFastDecisionTreeClassifier(delta=0.1),
     "adaptive tree": HoeffdingAdaptiveTreeClassifier(delta=0.1),
-    "forest": AdaptiveRandomForestClassifier(3, random_state=0),
+    "forest": ARF,
     "forest of categories": AdaptiveRandomForestClassifier(3, random_state=0, categorical_features={7: 4}),
     "rolling": RollingForestClassifier(5, random_state=0),
     "tree of labels": MultiLabelHoeffdingTreeClassifier(delta=0.1),
     "tree of labels and categories": MultiLabelHoeffdingTreeClassifier(delta=0.1, categorical_features={7: 4}),
-    "forest of labels": AdaptiveRandomForestClassifier(3, multilabel="native", random_state=0),
+    "forest of labels": NATIVE,
+    "weighted forest": PragmaStreamForestClassifier(ARF, importance=2.0, compromise=(0.1, 0.9), random_state=0),
+    "weighted forest of labels": PragmaStreamForestClassifier(
+        clone(ARF).set_params(multilabel="native"), random_state=0
+    ),
     "bagging": ADWINBaggingClassifier(3, random_state=0),
     "boosting": ADWINBoostingClassifier(3, random_state=0),
     "relevance": BinaryRelevance(HoeffdingTreeClassifier(delta=0.1), start="first-positive"),

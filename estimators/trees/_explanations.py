@@ -1,6 +1,6 @@
 """Contributions of features to the votes of trees and forests: along the path of a row, and in its leaf."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -11,12 +11,15 @@ from estimators.contract.explanations import Terms
 from estimators.contract.validation import Features
 from estimators.trees._adaptive_bank import AdaptiveTreeBank
 from estimators.trees._forest_bank import ForestBank
+from estimators.trees._graphviz import list_children
+from estimators.trees._importances import weights_in_nodes
 from estimators.trees._kernels.adaptive_arrays import AdaptiveTrees
+from estimators.trees._kernels.categories import UNWEIGHED, Tree
 from estimators.trees._kernels.leaf_terms import Room, new_room
 from estimators.trees._kernels.multilabel_arrays import MultilabelTree
 from estimators.trees._kernels.multilabel_paths import explain_label_tree, fill_label_shares
-from estimators.trees._kernels.paths import explain_adaptive, explain_tree, fill_shares
-from estimators.trees._kernels.tree_arrays import TreeArrays
+from estimators.trees._kernels.paths import add_path, explain_adaptive, explain_tree, fill_shares
+from estimators.trees._kernels.tree_arrays import NONE, TreeArrays
 from estimators.trees._sparse_bank import SparseTreeBank
 from estimators.trees._tree_bank import TreeBank
 
@@ -141,6 +144,28 @@ def explain_label_trees(
     voted = total > 0
     divisor = np.where(voted, total, 1.0)
     return with_rest(base / divisor, added / divisor[:, np.newaxis], scores)
+
+
+def explain_path(tree: Tree, root: int, leaf_weights: Callable[[int], Array], X: Features, scores: Array) -> Terms:
+    """Return the terms of probabilities by the path alone: leaves, whatever predicts in them, are an interaction.
+
+    `leaf_weights` are those of both values of each label in a leaf, (n_labels, 2).
+    """
+    values, weights = np.full((len(tree.nodes), scores.shape[1]), np.nan), np.full(len(tree.nodes), UNWEIGHED)
+    nodes = weights_in_nodes(tree, root, leaf_weights)
+    for i, own in nodes.items():
+        total = own.sum(axis=1)
+        np.divide(own[:, 1], total, out=values[i], where=total > 0)
+        weights[i] = total.mean() if tree.nodes[i]["feature"] == NONE else UNWEIGHED
+    values[root] = np.nan_to_num(values[root])
+    for i in reversed(nodes):
+        for child in list_children(tree, i) if tree.nodes[i]["feature"] != NONE else ():
+            # without rows nothing is known that the branch does not know
+            values[child] = np.where(np.isnan(values[child]), values[i], values[child])
+    added = np.zeros((*scores.shape, X.shape[1]))
+    for rows in blocks(X):
+        add_path(tree, root, dense(X[rows]), values, weights, added[rows])
+    return with_rest(values[root].copy(), added, scores)
 
 
 def _voting_trees(forest: ForestBank) -> Any:

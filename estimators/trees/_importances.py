@@ -56,6 +56,20 @@ def gini(weights: Array) -> float:
     return float((weights * (1 - share)).sum())
 
 
+def weights_in_nodes(tree: Tree, root: int, leaf_weights: Callable[[int], Array]) -> dict[int, Array]:
+    """Return the weights of the classes in all nodes, children before their branch: those of the leaves below it."""
+    order, waiting, weights = [], [root], {}
+    while waiting:
+        order.append(waiting.pop())
+        waiting += [] if tree.nodes[order[-1]]["feature"] == NONE else list_children(tree, order[-1])
+    for i in reversed(order):
+        is_leaf = tree.nodes[i]["feature"] == NONE
+        weights[i] = (
+            leaf_weights(i) if is_leaf else np.sum([weights[child] for child in list_children(tree, i)], axis=0)
+        )
+    return weights
+
+
 def decreases(
     tree: Tree,
     root: int,
@@ -64,19 +78,9 @@ def decreases(
     impurity: Callable[[Array], float] = entropy,
 ) -> Array:
     """Return the decrease of impurity by feature; the classes of a branch are those of the leaves below it."""
-    nodes, order, waiting = tree.nodes, [], [root]
-    while waiting:
-        order.append(waiting.pop())
-        waiting += [] if nodes[order[-1]]["feature"] == NONE else list_children(tree, order[-1])
-    found, weights = np.zeros(n_features), {}
-    for i in reversed(order):
-        if nodes[i]["feature"] == NONE:
-            weights[i] = leaf_weights(i)
-            continue
-        sides = [weights.pop(child) for child in list_children(tree, i)]
-        weights[i] = np.sum(sides, axis=0)
-        decrease = impurity(weights[i])
-        for side in sides:
-            decrease -= impurity(side)
-        found[nodes[i]["feature"]] += max(decrease, 0.0)
+    found, weights = np.zeros(n_features), weights_in_nodes(tree, root, leaf_weights)
+    for i, own in weights.items():
+        if tree.nodes[i]["feature"] != NONE:
+            decrease = impurity(own) - sum(impurity(weights[child]) for child in list_children(tree, i))
+            found[tree.nodes[i]["feature"]] += max(decrease, 0.0)
     return found

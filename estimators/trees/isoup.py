@@ -7,9 +7,11 @@ from estimators._typing import Array
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.batching import DOUBLES, blocks, dense
 from estimators.contract.categories import CategoricalFeatures, nominal_places
+from estimators.contract.explanations import Terms
 from estimators.contract.locks import lock_of
 from estimators.contract.validation import Features
 from estimators.trees._bins import NO_BINS, Bins
+from estimators.trees._explanations import explain_path
 from estimators.trees._importances import decreases, gini, importances
 from estimators.trees._kernels import isoup
 from estimators.trees._kernels.regression_arrays import new_tree, size_bytes
@@ -132,6 +134,10 @@ class ISOUPTreeClassifier(StreamClassifier):
         for rows in blocks(X):
             isoup.predict(self.tree_, dense(X[rows]), proba[rows])
         return proba
+
+    def _explain(self, X: Features) -> Terms:
+        rows = self._bins.of(X, learning=False)
+        return explain_path(self.tree_, 0, self._leaf_weights, rows, self._predict_proba(X))
 
     # ------------------------------------------------------------------ parts
     def _run(self, X: Features, Y: Array, weight: Array | None, proba: Array) -> None:

@@ -11,10 +11,12 @@ from estimators._typing import Array, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.batching import blocks, dense
 from estimators.contract.categories import CategoricalFeatures, nominal_places
+from estimators.contract.explanations import Terms
 from estimators.contract.locks import lock_of
 from estimators.contract.parameters import NUMBERS
 from estimators.contract.validation import Features
 from estimators.trees._bins import NO_BINS, Bins
+from estimators.trees._explanations import explain_path
 from estimators.trees._importances import decreases, importances
 from estimators.trees._kernels.mlhat.arrays import Shape, new_tree, size_bytes
 from estimators.trees._kernels.mlhat.learning import learn, predict
@@ -215,6 +217,10 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
         for rows in blocks(X):
             predict(self.tree_, dense(X[rows]), params, scratch, votes[rows])
         return decide(votes)
+
+    def _explain(self, X: Features) -> Terms:
+        rows, root = self._bins.of(X, learning=False), int(self.tree_.state["root"][0])
+        return explain_path(self.tree_, root, self._leaf_weights, rows, self._infer(X)[1])
 
     # ------------------------------------------------------------------ parts
     def _run(self, X: Features, Y: Array, weight: Array | None, votes: Array) -> None:

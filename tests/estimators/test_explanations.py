@@ -19,6 +19,8 @@ from estimators import (
     HoeffdingAdaptiveTreeClassifier,
     HoeffdingTreeClassifier,
     InvariantLogisticClassifier,
+    ISOUPTreeClassifier,
+    MultiLabelHoeffdingAdaptiveTreeClassifier,
     MultiLabelHoeffdingTreeClassifier,
     OnlineLogisticRegression,
     OnlineNeuralClassifier,
@@ -52,8 +54,11 @@ EXACT = {
     "tree of labels and categories": MultiLabelHoeffdingTreeClassifier(delta=0.1, categorical_features={7: 4}),
     "forest of labels": NATIVE,
     "weighted forest": PragmaStreamForestClassifier(ARF, importance=2.0, compromise=(0.1, 0.9), random_state=0),
-    "weighted forest of labels": PragmaStreamForestClassifier(
-        clone(ARF).set_params(multilabel="native"), random_state=0
+    "weighted forest of labels": PragmaStreamForestClassifier(NATIVE, random_state=0),
+    "regression tree of labels": ISOUPTreeClassifier(delta=0.1),
+    "adaptive tree of labels": MultiLabelHoeffdingAdaptiveTreeClassifier(delta=0.1, random_state=0),
+    "adaptive tree of labels and categories": MultiLabelHoeffdingAdaptiveTreeClassifier(
+        delta=0.1, random_state=0, categorical_features={7: 4}
     ),
     "bagging": ADWINBaggingClassifier(3, random_state=0),
     "boosting": ADWINBoostingClassifier(3, random_state=0),
@@ -112,7 +117,7 @@ def test_contributions_of_classes_add_up_too(name, n_classes):
     assert found.label_names == ("0", "1", "2")[:n_classes]
 
 
-@pytest.mark.parametrize("name", ["ridge", "logistic", "tree", "adaptive tree", "forest", "rolling"])
+@pytest.mark.parametrize("name", ["ridge", "logistic", "tree", "adaptive tree", "forest", "rolling", "tree of labels"])
 def test_leaves_and_hidden_units_leave_the_cause_with_its_feature(name):
     X, Y = stream(6000)
     learner = EXACT[name].fit(X[:5000], Y[:5000])

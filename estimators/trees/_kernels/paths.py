@@ -5,7 +5,7 @@ import numpy as np
 from estimators._kernels.compile import LOOP, PART, Direct, njit
 from estimators._typing import Array
 from estimators.trees._kernels.adaptive_arrays import AdaptiveTrees
-from estimators.trees._kernels.categories import next_child, push_children
+from estimators.trees._kernels.categories import Tree, child_of, heaviest_of, next_child, push_children
 from estimators.trees._kernels.leaf_terms import Room, add_leaf_terms, leaf_shares
 from estimators.trees._kernels.tree_arrays import NONE, TreeArrays
 from estimators.trees._kernels.voting import node_after
@@ -133,3 +133,20 @@ def explain_adaptive(  # noqa: PLR0913, PLR0917 - numbers and arrays in, arrays 
                 left -= share
             add_step(shares, path[k], path[k + 1], r, left, empty, added, int(arrays.nodes[path[k]].feature))
         add_leaf_terms(arrays, i, X, r, left, False, room, added)
+
+
+@njit(**LOOP)
+def add_path(tree: Tree, root: int, X: Array, values: Array, weights: Array, added: Array) -> None:
+    """Add the change of values (n_places, n_labels) at each branch to its feature, for a tree of any kind.
+
+    `weights` are those of the leaves; `UNWEIGHED` nodes have the weight of their children.
+    """
+    for r in range(len(X)):
+        i = root
+        while tree.nodes[i].feature != NONE:
+            feature = int(tree.nodes[i].feature)
+            child = int(child_of(tree, i, X[r, feature]))
+            child = int(heaviest_of(tree, i, weights)) if child == NONE else child
+            for j in range(values.shape[1]):
+                added[r, j, feature] += values[child, j] - values[i, j]
+            i = child

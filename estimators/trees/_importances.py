@@ -58,15 +58,14 @@ def gini(weights: Array) -> float:
 
 def weights_in_nodes(tree: Tree, root: int, leaf_weights: Callable[[int], Array]) -> dict[int, Array]:
     """Return the weights of the classes in all nodes, children before their branch: those of the leaves below it."""
-    order, waiting, weights = [], [root], {}
+    order, waiting = [], [root]
+    weights: dict[int, Array] = {}
     while waiting:
         order.append(waiting.pop())
         waiting += [] if tree.nodes[order[-1]]["feature"] == NONE else list_children(tree, order[-1])
     for i in reversed(order):
-        is_leaf = tree.nodes[i]["feature"] == NONE
-        weights[i] = (
-            leaf_weights(i) if is_leaf else np.sum([weights[child] for child in list_children(tree, i)], axis=0)
-        )
+        below = [] if tree.nodes[i]["feature"] == NONE else [weights[child] for child in list_children(tree, i)]
+        weights[i] = np.sum(below, axis=0) if below else leaf_weights(i)
     return weights
 
 

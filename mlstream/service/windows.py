@@ -57,7 +57,7 @@ class History:
 def window_columns(history: History) -> Columns:
     """Return a row for each window."""
     rows = [_summarise(history, window) for window in history.windows]
-    nothing = Window(0, 0, np.zeros(0), LabelSums.nothing(0), np.zeros(0, bool), None, np.zeros(0, bool))
+    nothing = Window(0, 0, np.zeros(0, np.int64), LabelSums.nothing(0), np.zeros(0, bool), None, np.zeros(0, bool))
     return {name: [row[name] for row in rows] for name in _summarise(history, nothing)}
 
 

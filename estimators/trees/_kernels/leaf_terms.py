@@ -17,7 +17,7 @@ import numpy as np
 from estimators._kernels.compile import PART, njit
 from estimators._typing import Array
 from estimators.trees._kernels.categories import has_categories
-from estimators.trees._kernels.gaussian import HALF_LOG_TAU
+from estimators.trees._kernels.gaussian import HALF_LOG_TAU, AnyTree
 from estimators.trees._kernels.tree_arrays import MEAN, NONE, PRECISION, SQUARES, TreeArrays, feature_of
 
 # differences of sums of log densities that are less are 0 but for rounding
@@ -49,7 +49,7 @@ def gaussian_term(weight: float, mean: float, squares: float, value: float) -> f
 
 
 @njit(**PART)
-def observed_term(arrays: TreeArrays, o: int, f: int, feature: int, value: float, is_sparse: bool) -> float:
+def observed_term(arrays: AnyTree, o: int, f: int, feature: int, value: float, is_sparse: bool) -> float:
     """Return the log density of a value, or the log share of a category, of one feature in an observer."""
     weight = arrays.observers[o].weight
     if has_categories(arrays):

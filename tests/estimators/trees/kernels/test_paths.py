@@ -6,7 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from estimators import HoeffdingAdaptiveTreeClassifier, HoeffdingTreeClassifier
+from estimators import (
+    HoeffdingAdaptiveTreeClassifier,
+    HoeffdingTreeClassifier,
+    ISOUPTreeClassifier,
+    MultiLabelHoeffdingAdaptiveTreeClassifier,
+)
 from estimators.trees._graphviz import class_weights
 from estimators.trees._kernels.tree_arrays import NONE
 
@@ -81,3 +86,28 @@ def test_an_adaptive_tree_without_alternate_leaves_is_its_main_path(seed):
             assert contributions == pytest.approx(slow_contributions(trees.arrays, root, x), abs=1e-8)
     total = found.base + found.contributions.sum(axis=2) + found.interactions.sum(axis=2)
     assert total == pytest.approx(found.scores, abs=1e-9)
+
+
+@given(seed=st.integers(0, 10**6), is_adaptive=st.booleans())
+def test_a_path_of_any_tree_leads_from_the_share_at_the_root_to_that_in_the_leaf(seed, is_adaptive):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(610, 3))
+    Y = (X[:, :2] + 0.3 * rng.normal(size=(610, 2)) > 0.4).astype(int)
+    settings = {"grace_period": 50, "delta": 0.5, "tau": 0.3}
+    kind = MultiLabelHoeffdingAdaptiveTreeClassifier if is_adaptive else ISOUPTreeClassifier
+    learner = kind(**settings).partial_fit(X[:600], Y[:600])
+    tree, found = learner.tree_, learner.explain(X[600:])
+    root = int(tree.state["root"][0]) if is_adaptive else 0
+
+    def share(i):
+        total = sum((learner._leaf_weights(leaf) for leaf in leaves_below(tree, i)), np.zeros((2, 2)))
+        return total[:, 1] / total.sum(axis=1)
+
+    for x, contributions in zip(X[600:], found.contributions, strict=True):
+        added, i = np.zeros((2, 3)), root
+        while (feature := tree.nodes[i]["feature"]) != NONE:
+            child = tree.nodes[i]["left" if x[feature] <= tree.nodes[i]["threshold"] else "right"]
+            added[:, feature] += share(child) - share(i)
+            i = child
+        assert contributions == pytest.approx(added, abs=1e-9)
+    assert found.base == pytest.approx(share(root))

@@ -72,6 +72,12 @@ class CalibrationSums:
         """The four arrays."""
         return self.n_cells, self.proba, self.true, self.squares
 
+    @classmethod
+    def empty(cls, n_labels: int, n_bins: int = 10) -> CalibrationSums:
+        """Return the sums over no row."""
+        cells = np.zeros((n_labels, n_bins), dtype=np.int64)
+        return cls(cells, cells.astype(np.float64), cells.copy(), np.zeros(n_labels))
+
     def widened(self, n_labels: int) -> CalibrationSums:
         """Return the sums with further labels, which have no cells; `n_labels` is how many there are then."""
         more = n_labels - self.squares.shape[-1]

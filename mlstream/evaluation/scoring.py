@@ -236,11 +236,9 @@ def sum_rows(scored: Scored, k: int, metrics: Metrics) -> NamedTally:
 
 def _calibration(scored: Scored) -> CalibrationSums:
     """Return the sums of bins over any number of rows."""
-    if len(scored.Y):
-        return calibration_sums(scored.Y, scored.predictions.proba, label_mask=scored.mask)
-    one_row = np.zeros((1, scored.Y.shape[1]))
-    sums = calibration_sums(one_row, one_row)
-    return sums - sums
+    if not len(scored.Y):
+        return CalibrationSums.empty(scored.Y.shape[1])
+    return calibration_sums(scored.Y, scored.predictions.proba, label_mask=scored.mask)
 
 
 class NamedSums:

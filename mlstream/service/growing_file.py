@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Mapping
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, TypedDict
+from typing import TypedDict
 
 from mlstream._support.content import FormatError
 from mlstream.formats.csv_blocks import find_quotes
@@ -22,6 +24,21 @@ class Position(TypedDict):
     """Bytes of the header."""
     byte: int
     line: int
+    last: int
+    """Checksum of the last bytes before this place."""
+
+
+_START = Position(inode=0, head=0, byte=0, line=0, last=0)
+# bytes before a place that must stay what they were: a file that is written again may be longer than before
+_N_LAST = 64
+
+
+def require_position(start: object, first: Mapping[str, object]) -> None:
+    """Raise ValueError unless this is None, or a place with the names and types of the first one."""
+    kinds = {name: type(value) for name, value in first.items()}
+    if start is None or (isinstance(start, Mapping) and {name: type(start[name]) for name in start} == kinds):
+        return
+    raise ValueError(f"start must be the position() of such a source, with {', '.join(kinds)}. Got {start!r} instead.")
 
 
 class SourceWarning(UserWarning):
@@ -62,10 +79,13 @@ class GrowingFile:
     """
 
     def __init__(self, path: Path, patience: Patience, start: Position | None, *, is_csv: bool) -> None:
+        require_position(start, _START)
         self._path, self._patience, self._start, self._is_csv = path, patience, start, is_csv
-        self._file: BinaryIO | None = None
+        self._file: FileIO | None = None
         self._first, self._tail, self._in_head, self.is_replaced = b"", b"", True, False
-        self.position = start or Position(inode=0, head=0, byte=0, line=0)
+        # the last bytes of what was read, and of the pieces that were given
+        self._last, self._given = b"", b""
+        self.position = start or Position(**_START)
 
     def open(self) -> bool:
         """Wait for the file, and for its first line; return whether there is one."""
@@ -75,7 +95,7 @@ class GrowingFile:
                 if self._patience.is_over():
                     return False
                 self._patience.sleep()
-            self._file = self._path.open("rb")
+            self._file = self._path.open("rb", buffering=0)
             self._tail, self._in_head, self.is_replaced = b"", self._is_csv, False
             self._resume(os.fstat(self._file.fileno()))
             self._first = self._next_piece()
@@ -97,7 +117,7 @@ class GrowingFile:
         n_skipped = self._start["line"] - self.position["line"]
         self.position, self._start = Position(**self._start), None
         self._first = self._tail = b""
-        self._file.seek(self.position["byte"])
+        self._last = self._given = self._bytes_before(self.position["byte"])
         return n_skipped
 
     def read(self, n_bytes: int, /) -> bytes:  # noqa: ARG002 - a line may be longer
@@ -105,15 +125,32 @@ class GrowingFile:
         piece, self._first = self._first or self._next_piece(), b""
         self.position["byte"] += len(piece)
         self.position["line"] += piece.count(b"\n")
+        self._given = (self._given + piece)[-_N_LAST:]
+        self.position["last"] = zlib.crc32(self._given)
         return piece
 
     def _resume(self, found: os.stat_result) -> None:
         start = self._start
-        if start is not None and (found.st_ino != start["inode"] or found.st_size < start["byte"]):
+        if start is not None and not self._is_same(start, found):
             got = "It was replaced or cut short since, and is read from its first row on"
             warnings.warn(f"{self._path} must be the file of the position. {got}.", SourceWarning, stacklevel=2)
             self._start = None
-        self.position = Position(inode=found.st_ino, head=0, byte=0, line=0)
+        assert self._file is not None  # noqa: S101
+        self._file.seek(0)
+        self._last = self._given = b""
+        self.position = Position(**{**_START, "inode": found.st_ino})
+
+    def _is_same(self, start: Position, found: os.stat_result) -> bool:
+        """Return whether the file is that of a position; another one may have got its number."""
+        if found.st_ino != start["inode"] or not 0 <= start["byte"] <= found.st_size:
+            return False
+        return zlib.crc32(self._bytes_before(start["byte"])) == start["last"]
+
+    def _bytes_before(self, place: int) -> bytes:
+        """Read the last bytes before a place, and go there."""
+        assert self._file is not None  # noqa: S101
+        self._file.seek(max(0, place - _N_LAST))
+        return self._file.read(min(place, _N_LAST))
 
     def _next_piece(self) -> bytes:
         while True:
@@ -134,7 +171,13 @@ class GrowingFile:
             found = self._path.stat()
         except FileNotFoundError:
             return False
-        return found.st_ino != self.position["inode"] or found.st_size < self._file.tell()
+        return found.st_ino != self.position["inode"] or self._was_cut()
+
+    def _was_cut(self) -> bool:
+        """Return whether the file itself no longer holds what was read."""
+        assert self._file is not None  # noqa: S101
+        place = self._file.tell()
+        return os.fstat(self._file.fileno()).st_size < place or self._bytes_before(place) != self._last
 
     def _take(self) -> bytes:
         """Take whole lines of what is there."""
@@ -144,10 +187,9 @@ class GrowingFile:
             if end:
                 piece, self._tail = self._tail[:end], self._tail[end:]
                 return piece
-            more = self._file.read(BLOCK_BYTES)
-            if not more:
+            if self._was_cut() or not (more := self._file.read(BLOCK_BYTES)):
                 return b""
-            self._tail += more
+            self._tail, self._last = self._tail + more, (self._last + more)[-_N_LAST:]
             if len(self._tail) > LONGEST_LINE_BYTES:
                 rule = f"a line must be at most {LONGEST_LINE_BYTES} bytes long"
                 raise FormatError(f"{self._path}: {rule}. Got a longer from byte {self.position['byte']} on.")
@@ -163,11 +205,10 @@ class GrowingFile:
 
     def _take_rest(self) -> bytes:
         """Take the last line of a file that was replaced, which no line break ends; of others, warn."""
-        assert self._file is not None  # noqa: S101
         rest, self._tail = self._tail, b""
         if not rest:
             return b""
-        was_moved = self.is_replaced and os.fstat(self._file.fileno()).st_size >= self._file.tell()
+        was_moved = self.is_replaced and not self._was_cut()
         if was_moved and not self._in_head:
             return rest + b"\n"
         rule = "the last row must end with a line break"

@@ -24,7 +24,7 @@ from mlstream.formats.csv_dialects import dialect_of
 from mlstream.formats.csv_tables import read_csv
 from mlstream.formats.lines import BLOCK_BYTES, Lines
 from mlstream.formats.table_io import read_tables
-from mlstream.service.growing_file import GrowingFile, Patience, Position, SourceWarning
+from mlstream.service.growing_file import GrowingFile, Patience, Position, SourceWarning, require_position
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.stream import Dataset
 from mlstream.streams.tables.columns import has_complete_row, make_reading
@@ -241,8 +241,10 @@ class _FolderSource(Source):
     def __init__(
         self, folder: Path, patience: Patience, start: FolderPosition | None, choices: Choices, remember: int
     ) -> None:
+        first = FolderPosition(file="", row=0)
+        require_position(start, first)
         self._folder, self._patience = folder, patience
-        self._position = start or FolderPosition(file="", row=0)
+        self._position = start or first
         self._listed: set[str] = set()
         super().__init__(choices, remember)
 

@@ -107,6 +107,28 @@ def test_a_file_that_is_replaced_is_read_to_its_end_and_the_next_from_its_start(
         assert values(again) == rows(1)
 
 
+@pytest.mark.filterwarnings("ignore:.*consecutive whole numbers")
+@pytest.mark.parametrize("n_rows", [9, 10, 12, 40])
+def test_a_file_that_is_written_again_is_another_one_however_long_it_is(tmp_path, n_rows):
+    path = tmp_path / "log.csv"
+    path.write_text(HEAD + lines(9) + "9,")
+    source = follow_csv(path, ["y"], interval_s=0.001, timeout_s=0.05)
+    assert next(source).n_samples == 9
+    position = source.position()
+    path.write_text(HEAD + lines(n_rows, 20))
+    with pytest.warns(SourceWarning, match="must end with a line break"):
+        assert values(source) == rows(n_rows, 20)
+    with pytest.warns(SourceWarning, match="must be the file of the position"):
+        assert values(follow_csv(path, ["y"], start=position, **FAST)) == rows(n_rows, 20)
+
+
+@pytest.mark.parametrize("start", [{}, 5, {"byte": 3}, {"file": "a", "row": "b"}])
+@pytest.mark.parametrize("follow", [follow_csv, follow_jsonl, follow_parquet])
+def test_what_is_not_a_position_is_refused(tmp_path, follow, start):
+    with pytest.raises(ValueError, match=r"start must be the position\(\) of such a source, with .*Got"):
+        follow(tmp_path, ["y"], start=start)
+
+
 def test_other_columns_after_a_replacement_are_one_error(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text(HEAD + lines(9))

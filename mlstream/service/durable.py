@@ -156,7 +156,7 @@ class DurableBuffer:
         OSError
             If the disk fails, or has failed.
         """
-        rows = np.asarray(X, dtype=np.float64)
+        rows = _as_numbers(X, "X")
         moments = None if times is None else as_moments(times, len(rows), "times").tolist()
         predicted, _ = self._accept(["predict", _plain(ids), rows.tolist(), moments, keys])
         self._snapshot_if_due()
@@ -235,7 +235,7 @@ class DurableBuffer:
         path = self.folder / _SNAPSHOT
         if path.exists() and not relearn:
             self.buffer: FeedbackBuffer = load_snapshot(path, trusted=trusted)
-            since = read_snapshot_facts(path)["notes"]["journal"]
+            since = _first_journal(path)
         else:
             self._require_whole(path, relearn=relearn)
             self.buffer, since = start(), 0
@@ -297,6 +297,17 @@ class DurableBuffer:
         self.snapshot_error_ = ""
 
 
+def _first_journal(path: Path) -> int:
+    """Return the number of the journal that a snapshot goes on with."""
+    number = read_snapshot_facts(path)["notes"].get("journal")
+    if type(number) is not int:
+        raise ValueError(
+            f"{path} must be a snapshot that a DurableBuffer took, which names its journal. Got one of something else: "
+            "restore it from a backup, or return what it holds from `start`, for a new folder."
+        )
+    return number
+
+
 def _apply(buffer: FeedbackBuffer, event: Event) -> Any:
     """Do what a call says. Live calls and those of a journal come the same way, so that they do the same."""
     match event:
@@ -314,7 +325,7 @@ def _apply(buffer: FeedbackBuffer, event: Event) -> Any:
 
 def _plain(ids: Iterable[Hashable]) -> list[Hashable]:
     """Return ids that JSON gives back as they were."""
-    listed = ids if isinstance(ids, str | bytes) else ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    listed = ids if isinstance(ids, str | bytes) else [_number(row_id) for row_id in ids]
     if wrong := [row_id for row_id in listed if type(row_id) not in {int, str}]:
         raise ValueError(f"ids must be integers or texts. Got {wrong[0]!r} instead.")
     return listed  # type: ignore[return-value]
@@ -326,7 +337,14 @@ def _as_labels(Y: Any) -> Any:
         if not all(isinstance(labels, Mapping) for labels in Y):
             raise ValueError("Y must hold a mapping for each row if it does for one. Got others too.")
         return {"names": [[[name, _number(value)] for name, value in labels.items()] for labels in Y]}
-    return np.asarray(Y, dtype=np.float64).tolist()
+    return _as_numbers(Y, "Y").tolist()
+
+
+def _as_numbers(table: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]:
+    try:
+        return np.asarray(table, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be a table of numbers, with rows of one length. Got: {error}.") from None
 
 
 def _number(value: Any) -> Any:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from estimators import AlarmBudget, OnlineLogisticRegression
-from mlstream.service import DurableBuffer, FeedbackBuffer, durable
+from mlstream.service import DurableBuffer, FeedbackBuffer, durable, save_snapshot
 from tests.mlstream.service.test_snapshot import rewrite
 
 RNG = np.random.default_rng(0)
@@ -141,6 +141,20 @@ def test_a_disk_that_fails_stops_the_buffer_until_it_is_opened_again(tmp_path, m
         again.learn([0, 1], Y[:2])
 
 
+def test_ids_may_be_integers_of_numpy_as_frames_have_them(tmp_path):
+    with DurableBuffer(tmp_path, start) as served:
+        served.predict([np.int64(3), np.str_("b")], X[:2])
+        served.predict(np.array([4, 5]), X[2:4])
+    with DurableBuffer(tmp_path, start) as served:
+        assert all(row_id in served.buffer for row_id in (3, "b", 4, 5))
+
+
+def test_a_snapshot_of_something_else_is_refused(tmp_path):
+    save_snapshot(tmp_path / "snapshot.skops", start())
+    with pytest.raises(ValueError, match=r"snapshot.skops must be a snapshot that a DurableBuffer took"):
+        DurableBuffer(tmp_path, start)
+
+
 def test_refused_calls_change_nothing_and_are_not_written(tmp_path):
     with DurableBuffer(tmp_path, start) as served:
         served.predict([0, "b"], X[:2])
@@ -151,6 +165,9 @@ def test_refused_calls_change_nothing_and_are_not_written(tmp_path):
             (lambda: served.predict([5], X[:1, :2]), "features"),
             (lambda: served.predict([5], [[np.nan] * 4]), "NaN"),
             (lambda: served.predict([(1, 2)], X[:1]), "integers or texts"),
+            (lambda: served.predict([np.float64(5)], X[:1]), "integers or texts"),
+            (lambda: served.predict([5], [["a"] * 4]), "X must be a table of numbers.* Got: could not convert"),
+            (lambda: served.learn([0], [[1], [0, 1]]), "Y must be a table of numbers, with rows of one length"),
             (lambda: served.predict([5], X[:1], keys={"host": [object()]}), "what JSON can"),
             (lambda: served.learn([7], Y[:1]), "never predicted"),
             (lambda: served.learn([0, "b"], [{"scan": 1}, 5]), "a mapping for each row"),

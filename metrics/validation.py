@@ -225,14 +225,14 @@ def check_binary_values(values: Array, name: str, first_row: int = 0) -> None:
         raise ValueError(f"{name} must hold only 0 and 1. Got {cell} instead.")
 
 
-def check_finite(values: Array, name: str, first_row: int = 0) -> None:
+def check_finite(values: Array, name: str, first_row: int = 0, column: str = "label") -> None:
     """Refuse a block of rows that holds a NaN or an infinite value, and name the first such cell."""
     if np.isfinite(np.einsum("ij->", values)):  # where nothing overflows; half the time of looking at each value
         return
     finite = np.isfinite(values)
     if not finite.all():
-        row, label = np.argwhere(~finite)[0]
-        cell = f"{values[row, label]} in row {first_row + row}, label {label}"
+        row, place = np.argwhere(~finite)[0]
+        cell = f"{values[row, place]} in row {first_row + row}, {column} {place}"
         raise ValueError(f"{name} must hold finite numbers. Got {cell} instead.")
 
 

@@ -34,6 +34,8 @@ class FeatureRows:
 
     def read(self, X: MatrixLike) -> Floats:
         """Return a row, or rows, as float64, all of them finite, and of the width of those before."""
+        if not np.ndim(X):
+            raise ValueError(f"X must be a row or a table of numbers. Got {X!r} instead.")
         given = as_matrix(as_row(X) if np.ndim(X) == 1 else X)  # type: ignore[arg-type]  # sparse ones have two
         try:
             rows = np.asarray(given.toarray() if is_sparse(given) else given, dtype=np.float64)  # type: ignore[union-attr]
@@ -44,7 +46,7 @@ class FeatureRows:
         expected = self.n_features or len(self._names) or max(rows.shape[-1], 1)
         if rows.ndim != 2 or not len(rows) or rows.shape[1] != expected:
             raise ValueError(f"X must have shape (n_rows, {expected}), of at least a row. Got {rows.shape} instead.")
-        check_finite(rows, "X")
+        check_finite(rows, "X", column="feature")
         return rows
 
     def begin(self, n_features: int) -> bool:

@@ -303,7 +303,8 @@ def test_the_history_is_bounded():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda m: m.update([[1.0, np.nan]], [[1]]), "X must hold finite numbers. Got nan in row 0, label 1"),
+        (lambda m: m.update([[1.0, np.nan]], [[1]]), "X must hold finite numbers. Got nan in row 0, feature 1"),
+        (lambda m: m.update(1.0, [1]), "X must be a row or a table of numbers. Got 1.0 instead"),
         (lambda m: m.update(np.array([1.0, np.inf]), np.array([1])), "must hold finite numbers"),
         (lambda m: m.update([[1.0]], [[1]]), r"X must have shape \(n_rows, 2\)"),
         (lambda m: m.update([["tcp", 1.0]], [[1]]), "name its feature in `categorical`"),

@@ -179,7 +179,11 @@ class _CsvSource(_FileSource):
     def _rows_of_file(self) -> Iterator[Table]:
         dialect = dialect_of(self._path, self._choices.reading)
         # The lines that are skipped are known when the header is read.
-        yield from read_csv(self._file, self._path, dialect, self._words, end_head=self._file.end_head)
+        for table in read_csv(self._file, self._path, dialect, self._words, end_head=self._file.end_head):
+            if unknown := self._words.keys() - {*table.names, *table.file_names}:
+                rule = f"{self._path}: values must be of columns"
+                raise FormatError(f"{rule}. Got {show(min(unknown))}, which is not a column.")
+            yield table
 
 
 class _JsonSource(_FileSource):

@@ -129,6 +129,14 @@ def test_what_is_not_a_position_is_refused(tmp_path, follow, start):
         follow(tmp_path, ["y"], start=start)
 
 
+def test_values_of_what_is_not_a_column_are_refused(tmp_path):
+    (tmp_path / "log.csv").write_text(HEAD + lines(3))
+    with pytest.raises(ValueError, match="values must be of columns. Got 'proto', which is not a column"):
+        next(follow_csv(tmp_path / "log.csv", ["y"], values={"proto": ["tcp", "udp"]}, **FAST))
+    source = follow_csv(tmp_path / "log.csv", ["y"], values={"a": ["0", "1", "2"]}, ignore=["a"], **FAST)
+    assert next(source).feature_names == ("b",)
+
+
 def test_other_columns_after_a_replacement_are_one_error(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text(HEAD + lines(9))

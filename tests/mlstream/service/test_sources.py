@@ -131,7 +131,7 @@ def test_what_is_not_a_position_is_refused(tmp_path, follow, start):
 
 def test_values_of_what_is_not_a_column_are_refused(tmp_path):
     (tmp_path / "log.csv").write_text(HEAD + lines(3))
-    with pytest.raises(ValueError, match="values must be of columns. Got 'proto', which is not a column"):
+    with pytest.raises(ValueError, match=r"values must be of columns. Got 'proto', which is not a column"):
         next(follow_csv(tmp_path / "log.csv", ["y"], values={"proto": ["tcp", "udp"]}, **FAST))
     source = follow_csv(tmp_path / "log.csv", ["y"], values={"a": ["0", "1", "2"]}, ignore=["a"], **FAST)
     assert next(source).feature_names == ("b",)

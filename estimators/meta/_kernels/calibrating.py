@@ -67,6 +67,28 @@ def inform(state: Array, place: int, terms: Array, error: float, curvature: floa
 
 
 @njit(**HOT)
+def limit(state: Array, place: int, slope: float, bend: float) -> None:
+    """Move the slope of a map, then its bend, to where their sums with others are within limits, in place.
+
+    The weights after it become the most probable ones beside it, given what the map knows. Beyond the limits, rows
+    would go on to move weights that change nothing any more.
+    """
+    b, c = state[place, 1], state[place, 2]
+    d, e, f = state[place, 3], state[place, 4], state[place, 5]
+    missing = _LEAST_SLOPE - slope - state[place, _WEIGHTS]
+    if missing > 0.0:
+        state[place, _WEIGHTS] += missing
+        state[place, _WEIGHTS + 1] -= missing * (f * b - e * c) / (d * f - e * e)
+        state[place, _WEIGHTS + 2] -= missing * (d * c - e * b) / (d * f - e * e)
+    most = slope + state[place, _WEIGHTS] - _LEAST_SLOPE
+    now = bend + state[place, _WEIGHTS + 1]
+    moved = min(max(now, -most), most) - now
+    if moved != 0.0:
+        state[place, _WEIGHTS + 1] += moved
+        state[place, _WEIGHTS + 2] -= moved * e / f
+
+
+@njit(**HOT)
 def describe(score: float, state: Array, place: int, bends: bool, terms: Array) -> None:
     """Fill in the terms of a probability, (2, 3), for all labels and for its own."""
     rows = state[place, _ROWS]
@@ -122,6 +144,8 @@ def learn_cell(log_odds: float, y: float, weight: float, state: Array, place: in
     curvature = weight * proba * (1.0 - proba)
     inform(state, 0, terms[0], weight * error, curvature, room[1])
     inform(state, place, terms[1], weight * error, curvature, room[2])
+    limit(state, 0, 0.0, 0.0)
+    limit(state, place, state[0, _WEIGHTS], state[0, _WEIGHTS + 1])
     state[place, _POSITIVES] += weight * y
     state[place, _ROWS] += weight
 

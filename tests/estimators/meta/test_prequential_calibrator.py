@@ -63,6 +63,17 @@ def test_a_change_of_the_distortion_is_followed():
     assert after - best < 0.2 * (before - best)
 
 
+@pytest.mark.parametrize("method", ["beta", "sigmoid"])
+@pytest.mark.parametrize("said", [0.0, 0.01, 0.9, 1.0, None])
+@pytest.mark.parametrize("share", [0.1, 0.7])
+def test_scores_that_say_nothing_become_the_share_of_the_label(share, said, method):
+    rng = np.random.default_rng(0)
+    Y = (rng.random((3000, 2)) < share).astype(int)
+    scores = (rng.random(Y.shape) < 1 - share) * 1.0 if said is None else np.full(Y.shape, said)
+    _, proba = PrequentialCalibrator(Given(), method=method).predict_then_fit(scores, Y)
+    assert brier_score(Y[1500:], proba[1500:]) < share * (1 - share) + 0.01
+
+
 def test_a_rare_label_is_calibrated_as_the_others_are():
     odds, Y, _ = make_world(104, -1.0, n_rows=3000)
     odds[:, 0] -= 6

@@ -60,8 +60,22 @@ class SlowMaps:
         for place, part, move in zip(places, terms, moved, strict=True):
             self.means[place] = self.means[place] + error * move
             self.information[place] = self.information[place] + proba * (1 - proba) * np.outer(part, part)
+        self.limit(0, np.zeros(3))
+        self.limit(label + 1, self.means[0])
         self.counts[label][0] += y
         self.counts[label][1] += 1
+
+    def limit(self, place, others):
+        slope, bend = (others + self.means[place])[:2]
+        self.pin(place, 0, max(slope, 0.02) - slope)
+        slope, bend = (others + self.means[place])[:2]
+        self.pin(place, 1, np.clip(bend, 0.02 - slope, slope - 0.02) - bend)
+
+    def pin(self, place, part, moved):
+        """Move a weight; those after it go to their mean, given the others."""
+        after, known = np.arange(part + 1, 3), self.information[place]
+        self.means[place][part] += moved
+        self.means[place][after] -= np.linalg.solve(known[np.ix_(after, after)], known[after, part] * moved)
 
     def log_odds_of(self, label, terms):
         shared, own = terms

@@ -34,9 +34,10 @@ class FeatureRows:
 
     def read(self, X: MatrixLike) -> Floats:
         """Return a row, or rows, as float64, all of them finite, and of the width of those before."""
-        if not np.ndim(X):
+        n_dimensions = np.ndim(X)  # type: ignore[arg-type]  # sparse ones have two
+        if not n_dimensions:
             raise ValueError(f"X must be a row or a table of numbers. Got {X!r} instead.")
-        given = as_matrix(as_row(X) if np.ndim(X) == 1 else X)  # type: ignore[arg-type]  # sparse ones have two
+        given = as_matrix(as_row(X) if n_dimensions == 1 else X)
         try:
             rows = np.asarray(given.toarray() if is_sparse(given) else given, dtype=np.float64)  # type: ignore[union-attr]
         except (TypeError, ValueError) as error:

@@ -39,8 +39,10 @@ class LabelSums:
     @classmethod
     def of(cls, Y: Floats, Y_pred: Floats, Y_proba: Floats) -> LabelSums:
         """Sum rows, of which each has a known label; NaN stands for labels and probabilities that are not known."""
-        proba = np.nan_to_num(Y_proba)
-        return cls(label_counts(Y, Y_pred), calibration_sums(Y, proba, label_mask=~np.isnan(Y_proba)))
+        counts, known = label_counts(Y, Y_pred), ~np.isnan(Y_proba)
+        if not known.any():
+            return cls(counts, CalibrationSums.empty(Y.shape[1]))
+        return cls(counts, calibration_sums(Y, np.where(known, Y_proba, 0.0), label_mask=known))
 
     @property
     def n_labels(self) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from mlstream.service import DurableBuffer, Journal
 
@@ -155,9 +156,35 @@ def test_a_wrong_request_is_one_message_and_changes_nothing(served):
     assert served.send("GET", "/nowhere")[0] == 404
     assert served.send("GET", "/metrics") == before
     assert before[0] == 200
-    assert 'rows_total{state="predicted"} 1\n' in before[1]
+    assert 'rows_total{state="predicted"} 1.0\n' in before[1]
     assert served.send("POST", "/feedback", json.dumps({"ids": ["a"], "labels": [{"worm": 1, "new": 1}]}))[0] == 200
     assert json.loads(served.send("GET", "/health")[1]) == {"status": "ok", "snapshot_error": ""}
+
+
+def test_alarms_have_reasons_and_the_monitor_sees_them(tmp_path):
+    served = Served(tmp_path)
+    rng = np.random.default_rng(0)
+    X, reasons = rng.random((2000, 4)), []
+    for start in range(0, 2000, 50):
+        ids = [f"r{row}" for row in range(start, start + 50)]
+        rows = {"ids": ids, "X": X[start : start + 50].tolist(), "reasons": 4}
+        found = json.loads(served.send("POST", "/predict", json.dumps(rows))[1])
+        assert [len(row) for row in found["reasons"]] == [sum(row) for row in found["alarms"]]
+        reasons += [one for row in found["reasons"] for one in row]
+        labels = [{"scan": int(x[2] > 0.9), "worm": int(x[0] > 0.9)} for x in X[start : start + 50]]
+        assert served.send("POST", "/feedback", json.dumps({"ids": ids, "labels": labels}))[0] == 200
+    assert len(reasons) > 20
+    for one in reasons:
+        assert one["base"] + sum(one["features"].values()) == pytest.approx(one["score"], abs=1e-9)
+    named = [next(iter(one["features"])) == {"scan": "ports", "worm": "duration"}[one["label"]] for one in reasons]
+    assert np.mean(named[-20:]) > 0.8
+    families = {one.name: one for one in text_string_to_metric_families(served.send("GET", "/metrics")[1])}
+    numbers = {sample.name: sample.value for sample in families["mlstream_rows"].samples}
+    assert numbers["mlstream_rows_total"] >= 2000
+    assert {sample.labels["state"] for sample in families["rows"].samples} >= {"learnt", "expired"}
+    status, page = served.send("GET", "/monitor")
+    assert (status, page.startswith("<!doctype html>"), "worm" in page) == (200, True, True)
+    served.stop()
 
 
 def test_the_load_is_measured(served):

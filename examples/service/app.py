@@ -4,7 +4,9 @@
 
     curl -H 'content-type: application/json' localhost:8000/predict -d '{"ids": ["a"], "X": [[0.5, 1.0, 0.2, 0.1]]}'
     curl -H 'content-type: application/json' localhost:8000/feedback -d '{"ids": ["a"], "labels": [{"scan": 1}]}'
-    curl localhost:8000/metrics                         # and /health
+    curl localhost:8000/metrics                         # for Prometheus; /monitor is a page, and /health says ok
+
+With ``"reasons": 3`` in a prediction, each alarm comes with the three features that add most to its score.
 
 It listens on this machine only, and asks nobody who they are: put a proxy that does before it.
 """
@@ -12,24 +14,32 @@ It listens on this machine only, and asks nobody who they are: put a proxy that 
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import Annotated, Any
 
 import numpy as np
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from prometheus_client import CollectorRegistry, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.registry import Collector
 from pydantic import BaseModel, Field, FiniteFloat, StrictInt, StrictStr
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from estimators import AlarmBudget, OnlineLogisticRegression
-from mlstream.service import DurableBuffer, FeedbackBuffer
+from estimators import AlarmBudget, OnlineLogisticRegression, PrequentialCalibrator
+from mlstream.service import DurableBuffer, FeedbackBuffer, Monitor, MonitorCollector
 
 FEATURES = ["duration", "bytes", "ports", "failures"]
 LABELS = ["scan", "worm"]
-MAX_ROWS = 1000
+BUDGET, PERIOD = 50, 1000
+MAX_ROWS, MAX_WAITING, MAX_REASONS = 1000, 100_000, 100
 MAX_BODY_BYTES = 2**20
 
 Id = StrictInt | StrictStr
@@ -40,6 +50,7 @@ class Rows(BaseModel):
 
     ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_ROWS)]
     X: list[list[FiniteFloat]]
+    reasons: Annotated[StrictInt, Field(ge=0, le=MAX_REASONS)] = 0
 
 
 class Feedback(BaseModel):
@@ -51,35 +62,43 @@ class Feedback(BaseModel):
 
 def start() -> FeedbackBuffer:
     """Return what a new folder begins with: at most 50 alarms in 1000 rows, and labels that may appear later."""
-    learner = AlarmBudget(OnlineLogisticRegression(on_new_labels="grow"), budget=50, period=1000)
+    calibrated = PrequentialCalibrator(OnlineLogisticRegression(0.1, on_new_labels="grow"))
+    learner = AlarmBudget(calibrated, budget=BUDGET, period=PERIOD)
     empty = np.zeros((1, len(FEATURES))), np.zeros((1, len(LABELS)), dtype=np.uint8)
-    return FeedbackBuffer(learner.begin(*empty, classes=LABELS), expiry=100_000)
+    return FeedbackBuffer(learner.begin(*empty, classes=LABELS), expiry=MAX_WAITING)
 
 
 def build_app(served: DurableBuffer) -> "Bounded":
     """Return the application around a buffer."""
-    app = FastAPI(title="A learner in service")
+    app, watched, registry = FastAPI(title="A learner in service"), Watched(), CollectorRegistry()
+    registry.register(MonitorCollector({"served": watched.monitor}))
+    registry.register(RowCounts(served))
 
     @app.post("/predict")
     def predict(rows: Rows) -> dict[str, Any]:
         require_width(rows)
         alarms, proba = served.predict(rows.ids, rows.X)
-        return {
-            "labels": served.buffer.learner.label_names_,
-            "alarms": alarms.tolist(),
-            "probabilities": proba.tolist(),
-        }
+        watched.predicted(rows.ids, rows.X, alarms, proba)
+        learner = served.buffer.learner
+        reply = {"labels": learner.label_names_, "alarms": alarms.tolist(), "probabilities": proba.tolist()}
+        return reply | ({"reasons": explain(learner, rows, alarms)} if rows.reasons else {})
 
     @app.post("/feedback")
     def learn(feedback: Feedback) -> dict[str, int]:
         if len(feedback.labels) != len(feedback.ids):
             raise ValueError(f"labels must be of {len(feedback.ids)} rows, as ids are. Got {len(feedback.labels)}.")
         served.learn(feedback.ids, feedback.labels)
+        watched.learnt(feedback.ids, feedback.labels, served.buffer.learner.label_names_)
         return {"learnt": len(feedback.ids)}
 
     @app.get("/metrics")
-    def count() -> PlainTextResponse:
-        return PlainTextResponse(open_metrics(served.buffer), media_type="application/openmetrics-text; version=1.0.0")
+    def count() -> Response:
+        return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+
+    @app.get("/monitor")
+    def show() -> HTMLResponse:
+        with TemporaryDirectory() as folder:
+            return HTMLResponse(watched.monitor.page(Path(folder) / "page.html").read_text(encoding="utf-8"))
 
     @app.get("/health")
     def check() -> dict[str, str]:
@@ -113,12 +132,64 @@ def refuse_body(_: Request, error: Exception) -> Response:
     return refuse(422, f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
 
 
-def open_metrics(buffer: FeedbackBuffer) -> str:
-    """Return the counts that Prometheus scrapes."""
-    states = ("predicted", "learnt", "expired", "dropped")
-    counts = [f'rows_total{{state="{state}"}} {getattr(buffer, f"n_{state}_")}' for state in states]
-    lines = ["# TYPE rows counter", *counts, "# TYPE rows_waiting gauge", f"rows_waiting {len(buffer)}", "# EOF", ""]
-    return "\n".join(lines)
+def explain(learner: AlarmBudget, rows: Rows, alarms: np.ndarray) -> list[list[dict[str, Any]]]:
+    """Return for each row why its alarms were raised, by the learner as it is now: it may have learnt since then."""
+    why = replace(learner.explain(rows.X), feature_names=tuple(FEATURES))
+    return [
+        [
+            {
+                "label": why.label_names[label],
+                "scale": why.scale,
+                "score": float(why.scores[row, label]),
+                "base": float(why.base[label]),
+                "features": dict(why.top(rows.reasons, label=label, row=row)),
+            }
+            for label in np.flatnonzero(raised).tolist()
+        ]
+        for row, raised in enumerate(alarms)
+    ]
+
+
+class Watched:
+    """A monitor, and what was predicted for rows until their labels come. It begins anew with the process."""
+
+    def __init__(self) -> None:
+        self.monitor = Monitor(window=PERIOD, budget=BUDGET, feature_names=FEATURES, label_names=LABELS)
+        self._waiting: dict[Id, tuple[np.ndarray, np.ndarray]] = {}
+        self._lock = Lock()
+
+    def predicted(self, ids: list[Id], X: list[list[float]], alarms: np.ndarray, proba: np.ndarray) -> None:
+        """Take rows with what was predicted for them."""
+        self.monitor.update(X, alarms, y_proba=proba)
+        with self._lock:
+            self._waiting.update(zip(ids, zip(alarms, proba, strict=True), strict=True))
+            while len(self._waiting) > MAX_WAITING:
+                del self._waiting[next(iter(self._waiting))]
+
+    def learnt(self, ids: list[Id], labels: list[dict[str, int]], names: list[str]) -> None:
+        """Take labels of rows that this process has predicted."""
+        for row_id, known in zip(ids, labels, strict=True):
+            with self._lock:
+                found = self._waiting.pop(row_id, None)
+            if found is not None:
+                # labels that were new to the learner had not been predicted
+                self.monitor.feedback([known.get(name, np.nan) for name in names[: len(found[0])]], *found)
+
+
+class RowCounts(Collector):
+    """Numbers of rows for Prometheus, of the whole life of the folder."""
+
+    def __init__(self, served: DurableBuffer) -> None:
+        self._served = served
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield a counter by what became of rows, and how many wait."""
+        buffer = self._served.buffer
+        rows = CounterMetricFamily("rows", "Rows, by what became of them.", labels=["state"])
+        for state in ("predicted", "learnt", "expired", "dropped"):
+            rows.add_metric([state], getattr(buffer, f"n_{state}_"))
+        yield rows
+        yield GaugeMetricFamily("rows_waiting", "Rows that wait for labels.", len(buffer))
 
 
 class Bounded:

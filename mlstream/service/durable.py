@@ -236,6 +236,7 @@ class DurableBuffer:
         if path.exists() and not relearn:
             self.buffer: FeedbackBuffer = load_snapshot(path, trusted=trusted)
             since = _first_journal(path)
+            self._journal.require_begun(since)
         else:
             self._require_whole(path, relearn=relearn)
             self.buffer, since = start(), 0

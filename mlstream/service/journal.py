@@ -79,7 +79,9 @@ class Journal:
         try:
             numbers = self._numbers()
             self.first, self.number = (numbers[0], numbers[-1]) if numbers else (1, 1)
-            self._handle, size = _open_to_append(self._path(self.number))
+            path = self._path(self.number)
+            self._was_empty = not path.exists() or not path.stat().st_size
+            self._handle, size = _open_to_append(path)
         except BaseException:
             os.close(self._lock_file)
             raise
@@ -196,6 +198,25 @@ class Journal:
             self._handle, self._size = handle, size
             self.number += 1
             return self.number
+
+    def require_begun(self, number: int) -> None:
+        """Refuse a file that had begun, and was empty when it was opened.
+
+        Parameters
+        ----------
+        number : int
+            Number of the file, which `rotate` returned.
+
+        Raises
+        ------
+        ValueError
+            If it was: what it held is lost.
+        """
+        if self._was_empty and number == self.number:
+            raise ValueError(
+                f"{self._path(number)} must hold the calls since the snapshot. Got an empty file: restore it from a "
+                "backup, or begin with what the other journals say: relearn=True."
+            )
 
     def records(self, since: int = 0) -> Iterator[bytes]:
         """Yield records, oldest first.

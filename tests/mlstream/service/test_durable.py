@@ -155,6 +155,18 @@ def test_a_snapshot_of_something_else_is_refused(tmp_path):
         DurableBuffer(tmp_path, start)
 
 
+def test_a_journal_that_was_emptied_is_no_journal_without_calls(tmp_path):
+    with DurableBuffer(tmp_path, start) as buffer:
+        buffer.predict([0], X[:1])
+        buffer.learn([0], [{"scan": 1}])
+    journal = max(tmp_path.glob("*.journal"))
+    journal.write_bytes(b"")
+    with pytest.raises(ValueError, match="must hold the calls since the snapshot. Got an empty file"):
+        DurableBuffer(tmp_path, start)
+    with DurableBuffer(tmp_path, start, relearn=True) as buffer:
+        assert buffer.buffer.n_learnt_ == 0
+
+
 def test_refused_calls_change_nothing_and_are_not_written(tmp_path):
     with DurableBuffer(tmp_path, start) as served:
         served.predict([0, "b"], X[:2])

@@ -14,7 +14,7 @@ from estimators._typing import Array, Attributes, Classes, MatrixLike
 from estimators.contract.locks import Locked, lock_of
 from estimators.contract.row_keys import KeysLike
 from estimators.contract.validation import is_sparse
-from metrics.validation import require_choice
+from metrics.validation import check_number, require_choice
 from mlstream.service.waiting import as_row
 
 Loss = Literal["brier", "hamming"]
@@ -103,7 +103,7 @@ class Shadow(Locked):
 
     def __init__(self, champion: Learner, challenger: Learner, *, loss: Loss = "brier", alpha: float = 0.01) -> None:
         require_choice(loss, "loss", get_args(Loss))
-        if not 0 < alpha < 1:
+        if not 0 < check_number(alpha, "alpha") < 1:
             raise ValueError(f"alpha must be above 0 and below 1. Got {alpha!r} instead.")
         if getattr(champion, "classes_", np.empty(0)).ndim != 2:
             raise ValueError(

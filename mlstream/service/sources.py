@@ -275,9 +275,12 @@ class _FolderSource(Source):
                 self._patience.sleep()
 
     def _list_names(self) -> list[str]:
+        if self._folder.is_file():
+            raise NotADirectoryError(f"folder must be a folder of Parquet files. Got the file {self._folder} instead.")
         if not self._folder.is_dir():
             return []
-        names = sorted(path.name for path in self._folder.glob("*.parquet") if path.name[0] not in "._")
+        found = (path for path in self._folder.glob("*.parquet") if path.is_file())
+        names = sorted(path.name for path in found if path.name[0] not in "._")
         late = [name for name in names if name <= self._position["file"] and name not in self._listed]
         if late and self._listed:
             rule = f"{self._folder}: files must come in the order of their names"
@@ -468,6 +471,8 @@ def follow_parquet(
     ------
     ValueError
         As `follow_csv` does; or if a file is not Parquet.
+    NotADirectoryError
+        If the folder is a file.
 
     Warns
     -----

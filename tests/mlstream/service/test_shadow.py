@@ -169,6 +169,7 @@ def test_learners_that_do_not_suit_are_refused():
         (lambda: Shadow(champion, OnlineLogisticRegression().begin(X[:1], Y[:1, :1])), "the labels of the champion"),
         (lambda: Shadow(champion, GaussianNB()), "challenger must have learnt"),
         (lambda: Shadow(champion, BinaryRelevance(GaussianNB()), alpha=0), "alpha must be"),
+        (lambda: Shadow(champion, BinaryRelevance(GaussianNB()), alpha="x"), "alpha must be"),
         (lambda: Shadow(champion, begun(), loss="log"), "loss must be"),
     ):
         with pytest.raises(ValueError, match=message):

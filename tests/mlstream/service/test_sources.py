@@ -208,6 +208,14 @@ def test_files_of_a_folder_are_read_once_in_the_order_of_names(tmp_path):
         list(follow_parquet(tmp_path, ["y"], **FAST))
 
 
+def test_of_a_folder_only_files_are_read_and_a_file_is_no_folder(tmp_path):
+    frame(1).to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "b.parquet").mkdir()
+    assert values(follow_parquet(tmp_path, ["y"], **FAST)) == rows(1)
+    with pytest.raises(NotADirectoryError, match="folder must be a folder of Parquet files"):
+        list(follow_parquet(tmp_path / "a.parquet", ["y"], **FAST))
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [

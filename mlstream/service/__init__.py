@@ -5,9 +5,13 @@ from typing import TYPE_CHECKING
 from estimators.contract.lazy import attach
 
 if TYPE_CHECKING:
+    from mlstream.data.growing_file import SourceWarning as SourceWarning
+    from mlstream.data.live_sources import Source as Source
+    from mlstream.data.live_sources import follow_csv as follow_csv
+    from mlstream.data.live_sources import follow_jsonl as follow_jsonl
+    from mlstream.data.live_sources import follow_parquet as follow_parquet
     from mlstream.service.durable import DurableBuffer as DurableBuffer
     from mlstream.service.feedback import FeedbackBuffer as FeedbackBuffer
-    from mlstream.service.growing_file import SourceWarning as SourceWarning
     from mlstream.service.journal import Journal as Journal
     from mlstream.service.monitor import Monitor as Monitor
     from mlstream.service.monitor_collector import MonitorCollector as MonitorCollector
@@ -15,22 +19,18 @@ if TYPE_CHECKING:
     from mlstream.service.snapshot import load_snapshot as load_snapshot
     from mlstream.service.snapshot import read_snapshot_facts as read_snapshot_facts
     from mlstream.service.snapshot import save_snapshot as save_snapshot
-    from mlstream.service.sources import Source as Source
-    from mlstream.service.sources import follow_csv as follow_csv
-    from mlstream.service.sources import follow_jsonl as follow_jsonl
-    from mlstream.service.sources import follow_parquet as follow_parquet
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
             "mlstream.service.durable": ["DurableBuffer"],
             "mlstream.service.feedback": ["FeedbackBuffer"],
-            "mlstream.service.growing_file": ["SourceWarning"],
+            "mlstream.data.growing_file": ["SourceWarning"],
             "mlstream.service.journal": ["Journal"],
             "mlstream.service.monitor": ["Monitor"],
             "mlstream.service.monitor_collector": ["MonitorCollector"],
             "mlstream.service.shadow": ["Shadow"],
             "mlstream.service.snapshot": ["load_snapshot", "read_snapshot_facts", "save_snapshot"],
-            "mlstream.service.sources": ["Source", "follow_csv", "follow_jsonl", "follow_parquet"],
+            "mlstream.data.live_sources": ["Source", "follow_csv", "follow_jsonl", "follow_parquet"],
         },
     )

@@ -161,7 +161,7 @@ def test_a_journal_that_was_emptied_is_no_journal_without_calls(tmp_path):
         buffer.learn([0], [{"scan": 1}])
     journal = max(tmp_path.glob("*.journal"))
     journal.write_bytes(b"")
-    with pytest.raises(ValueError, match="must hold the calls since the snapshot. Got an empty file"):
+    with pytest.raises(ValueError, match=r"must hold the calls since the snapshot\. Got an empty file"):
         DurableBuffer(tmp_path, start)
     with DurableBuffer(tmp_path, start, relearn=True) as buffer:
         assert buffer.buffer.n_learnt_ == 0

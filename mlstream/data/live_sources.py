@@ -19,12 +19,12 @@ from mlstream._support.content import FormatError, UnpackedFile, at, show
 from mlstream._support.reading import ReadingOptions
 from mlstream.data._event_blocks import read_json
 from mlstream.data._event_cells import Block
+from mlstream.data.growing_file import GrowingFile, Patience, Position, SourceWarning, require_position
 from mlstream.data.table_files import Choices, to_dataset
 from mlstream.formats.csv_dialects import dialect_of
 from mlstream.formats.csv_tables import read_csv
 from mlstream.formats.lines import BLOCK_BYTES, Lines
 from mlstream.formats.table_io import read_tables
-from mlstream.service.growing_file import GrowingFile, Patience, Position, SourceWarning, require_position
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.stream import Dataset
 from mlstream.streams.tables.columns import has_complete_row, make_reading

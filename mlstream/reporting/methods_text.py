@@ -82,7 +82,7 @@ def data_text(runs: Sequence[RunResult | Detection], cards: Cards) -> str:
     names = list(dict.fromkeys(run.stream for run in runs))
     if len(names) > _MAX_STREAMS:
         return f"{len(names)} streams were used; their cards describe each of them: {join_words(names)}."
-    return " ".join(_stream(cards[name]) for name in names)
+    return " ".join(_stream(cards[name]) if name in cards else _live_source(name) for name in names)
 
 
 def _stream(card: StreamCard) -> str:
@@ -98,15 +98,26 @@ def _stream(card: StreamCard) -> str:
     )
 
 
+def _live_source(name: str) -> str:
+    return (
+        f"The rows of {name} came from a live source, of one task, until it ended; nothing but their scores was kept, "
+        "and no rows were held out."
+    )
+
+
 def _protocol(runs: Sequence[RunResult]) -> str:
     spaces = by_value(runs, lambda run: run.label_space, lambda run: run.stream)
     label_spaces = _each(spaces, lambda space: f"A score counts {_LABEL_SPACES[space]}", "on")
     unfinished = sum(run.status != "done" for run in runs)
     ended = f" {unfinished} of {len(runs)} runs did not finish." if unfinished else ""
+    frozen = (
+        "Before the first row and after each experience, the model was frozen and scored on the held-out rows of every "
+        "task. "
+    )
+    held_out = frozen if any(run.scenario != "live" for run in runs) else ""
     return (
         "Streams were processed test-then-train: every row of every experience was predicted and scored before it was "
-        "learnt, in order. Before the first row and after each experience, the model was frozen and scored on the "
-        f"held-out rows of every task. {label_spaces} {_repetitions(runs)}{ended}{_time_cap(runs)}"
+        f"learnt, in order. {held_out}{label_spaces} {_repetitions(runs)}{ended}{_time_cap(runs)}"
     )
 
 

@@ -61,14 +61,23 @@ class StrategyPart:
 
 
 @dataclass(frozen=True)
-class StreamPart:
-    """One stream: description, scores, curves, transfer, cost."""
+class Described:
+    """What the card of a stream says."""
 
-    anchor: str
     card: StreamCard
     terms: StatedTerms
     labels: Chart
     schedule: Chart
+
+
+@dataclass(frozen=True)
+class StreamPart:
+    """One stream: description, scores, curves, transfer, cost; a live source has no card."""
+
+    anchor: str
+    name: str
+    n_rows: str
+    described: Described | None
     scores: Table
     along: Table | None
     repeating: str
@@ -136,7 +145,7 @@ def describe(
         "statistics": statistics,
         "overview_title": score_heading(_OVERVIEW_SCORE).title,
         "streams": [
-            _describe_stream(f"stream-{place}", cards[name], groups, is_alone=len(streams) == 1)
+            _describe_stream(f"stream-{place}", name, cards.get(name), groups, is_alone=len(streams) == 1)
             for place, (name, groups) in enumerate(streams.items(), 1)
         ],
         "strategies": _strategy_parts(runs, streams),
@@ -207,15 +216,20 @@ def _statistics(streams: Mapping[str, list[Group]]) -> Statistics | None:
     )
 
 
-def _describe_stream(anchor: str, card: StreamCard, groups: list[Group], *, is_alone: bool) -> StreamPart:
+def _describe_stream(
+    anchor: str, name: str, card: StreamCard | None, groups: list[Group], *, is_alone: bool
+) -> StreamPart:
+    n_rows = [sum(run.experience_sizes) for group in groups for run in group.runs]
+    described = None
+    if card is not None:
+        described = Described(card, stated_terms(card), label_chart(card), schedule_chart(card))
     names = dict.fromkeys(name for group in groups for run in group.measured for name in run.R)
     limits = {name: score_limits(groups, name) for name in names}
     return StreamPart(
         anchor=anchor,
-        card=card,
-        terms=stated_terms(card),
-        labels=label_chart(card),
-        schedule=schedule_chart(card),
+        name=name,
+        n_rows=" to ".join(f"{number:,}" for number in sorted({min(n_rows), max(n_rows)})),
+        described=described,
         scores=final_table(groups),
         along=along_table(groups),
         repeating=repeating_note(groups),
@@ -252,12 +266,12 @@ def _undefined(groups: Iterable[Group]) -> list[tuple[str, str]]:
     return [(f"{title}: {', '.join(names)}", reason) for (title, reason), names in shared.items()]
 
 
-def _notices(card: StreamCard, runs: Sequence[RunResult]) -> list[str]:
+def _notices(card: StreamCard | None, runs: Sequence[RunResult]) -> list[str]:
     """Return warnings about runs whose scores could be misread."""
     notices = []
     # Repetitions of the order or split are other data, as they should be.
     plain = [run for run in runs if run.order_seed is None and run.split_seed is None]
-    others = sum(run.stream_sha256 != card.data_sha256 for run in plain)
+    others = 0 if card is None else sum(run.stream_sha256 != card.data_sha256 for run in plain)
     if others:
         notices.append(
             f"{others} of {len(runs)} runs used other data than this card describes (their SHA-256 differs): "

@@ -15,7 +15,7 @@ from metrics import ba_macro, expected_calibration_error, rmse
 from mlstream import Dataset, Events, RunResult, TextColumn, evaluate, load_runs, report, task_stream
 from mlstream.evaluation.live_chunks import is_live
 from mlstream.generators import LiveWindows
-from mlstream.records.run_record import load_run, save_run
+from mlstream.records.run_record import load_run, save_card, save_run
 from tests.mlstream.evaluation.streams import Online
 
 N_ROWS, NAMES = 230, ("a", "b", "c")
@@ -118,10 +118,18 @@ def test_the_record_lacks_what_needs_tasks_and_says_live(tmp_path):
     assert "live" in found._repr_html_()
 
 
-def test_a_report_needs_a_card_which_a_live_source_does_not_have(tmp_path):
-    save_run(run(zip(X, Y, strict=True)), tmp_path)
-    with pytest.raises(ValueError, match=r"runs of streams, which have cards. Got the live source 'live'"):
-        report(tmp_path)
+def test_a_report_shows_live_sources_beside_streams_without_what_needs_tasks(tmp_path):
+    record = run(zip(X, Y, strict=True))
+    save_run(record, tmp_path)
+    alone = report(tmp_path).read_text(encoding="utf-8")
+    assert f"{record.scores['ba_macro']:.3f}" in alone
+    assert "A live source: 230 rows of one task" in alone
+    assert "Task by task" not in alone
+    assert "held-out rows" not in alone
+    save_run(run(STREAM), tmp_path)
+    save_card(STREAM.card, tmp_path)
+    both = report(tmp_path, tables=True).read_text(encoding="utf-8")
+    assert both.count("Task by task</h3>") == 1
 
 
 def test_the_time_cap_ends_a_source_that_never_does():

@@ -151,7 +151,7 @@ def explain(learner: AlarmBudget, rows: Rows, alarms: np.ndarray) -> list[list[d
 
 
 class Watched:
-    """A monitor, and what was predicted for rows until their labels come. It begins anew with the process."""
+    """A monitor, and what was predicted for rows until their labels come. It begins with the process."""
 
     def __init__(self) -> None:
         self.monitor = Monitor(window=PERIOD, budget=BUDGET, feature_names=FEATURES, label_names=LABELS)

@@ -62,7 +62,7 @@ class StrategyPart:
 
 @dataclass(frozen=True)
 class Described:
-    """What the card of a stream says."""
+    """The card of a stream, and what follows from it."""
 
     card: StreamCard
     terms: StatedTerms

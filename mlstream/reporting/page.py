@@ -220,16 +220,13 @@ def _describe_stream(
     anchor: str, name: str, card: StreamCard | None, groups: list[Group], *, is_alone: bool
 ) -> StreamPart:
     n_rows = [sum(run.experience_sizes) for group in groups for run in group.runs]
-    described = None
-    if card is not None:
-        described = Described(card, stated_terms(card), label_chart(card), schedule_chart(card))
     names = dict.fromkeys(name for group in groups for run in group.measured for name in run.R)
     limits = {name: score_limits(groups, name) for name in names}
     return StreamPart(
         anchor=anchor,
         name=name,
         n_rows=" to ".join(f"{number:,}" for number in sorted({min(n_rows), max(n_rows)})),
-        described=described,
+        described=None if card is None else _describe_card(card),
         scores=final_table(groups),
         along=along_table(groups),
         repeating=repeating_note(groups),
@@ -247,6 +244,15 @@ def _describe_stream(
         marks="".join(energy_marks(group) for group in groups),
         undefined=_undefined(groups),
         notices=_notices(card, [run for group in groups for run in group.runs]),
+    )
+
+
+def _describe_card(card: StreamCard) -> Described:
+    return Described(
+        card=card,
+        terms=stated_terms(card),
+        labels=label_chart(card),
+        schedule=schedule_chart(card),
     )
 
 

@@ -21,7 +21,7 @@ from estimators import PrequentialCalibrator, make_strategy
 from metrics import brier_score, expected_calibration_error
 from mlstream import load_dataset
 
-SHARED = Path(os.environ.get("MLSTREAM_SHARED_DATA", "shared/data"))
+SHARED = Path(os.environ.get("MLSTREAM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SETS = ("Yeast.arff.gz", "Scene.arff.gz")
 LEARNERS = ("BR_HT", "BR_LR", "NN", "StreamRidge")
 FROM, REFIT = sized(500, 20), sized(200, 20)

@@ -211,7 +211,8 @@ class GrowingFile:
         was_moved = self.is_replaced and not self._was_cut()
         if was_moved and not self._in_head:
             return rest + b"\n"
-        rule = "the last row must end with a line break"
-        got = f"Got {len(rest)} bytes without one from byte {self.position['byte']} on, which are left out"
+        is_open = self._is_csv and len(find_quotes(rest, ",")) % 2
+        rule = f"the last row must {'close its quotes, and ' if is_open else ''}end with a line break"
+        got = f"Got {len(rest)} bytes that do not from byte {self.position['byte']} on, which are left out"
         warnings.warn(f"{self._path}: {rule}. {got}.", SourceWarning, stacklevel=2)
         return b""

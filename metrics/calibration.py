@@ -96,12 +96,16 @@ class CalibrationSums:
         return CalibrationSums(n_cells, proba, true, self.squares.sum(axis=-1, keepdims=True))
 
 
-class CalibrationCurve(NamedTuple):
-    """Points of a reliability diagram: NaN in bins without a cell."""
+@dataclass(frozen=True, eq=False)
+class CalibrationCurve:
+    """Points of a reliability diagram: NaN in bins without a cell. They can be unpacked."""
 
     mean_proba: Floats
     share_true: Floats
     n_cells: NDArray[np.int64]
+
+    def __iter__(self) -> Iterator[Array]:
+        return iter((self.mean_proba, self.share_true, self.n_cells))
 
 
 def brier_score(

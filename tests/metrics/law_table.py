@@ -87,7 +87,7 @@ def _from_counts(metric: Callable[..., Any], count: Callable[..., Any] = metrics
 
 def _curve_table(*args: Any, **kwargs: Any) -> Any:
     """Put the values of all bins one below the other: a column per label."""
-    return np.concatenate(np.moveaxis(metrics.calibration_curve(*args, **kwargs), 1, -1))
+    return np.concatenate(np.moveaxis(np.stack([*metrics.calibration_curve(*args, **kwargs)]), 1, -1))
 
 
 def _sums_table(*args: Any, **kwargs: Any) -> Any:

@@ -286,10 +286,14 @@ class StreamPipeline(Composition, EnvironmentClassifier):
         terms = inner_terms(self._last, self._transform(X))
         return None if terms is None else terms._replace(feature_names=self._names_behind(terms))
 
-    def _names_behind(self, terms: Terms) -> tuple[str, ...]:
-        """Return the names of the features that the last step takes, as far as the steps before it tell them."""
-        names: Any = getattr(self, "feature_names_in_", None)
-        names = [f"x{place}" for place in range(self.n_features_in_)] if names is None else list(names)
+    def _names_behind(self, terms: Terms) -> tuple[str, ...] | None:
+        """Return the names of the features that the last step takes, as far as the steps before it tell them.
+
+        None stands for features that came without names, and go through: learners around this one may know them.
+        """
+        numbered = [f"x{place}" for place in range(self.n_features_in_)]
+        given: Any = getattr(self, "feature_names_in_", None)
+        names: Any = numbered if given is None else list(given)
         for name, step in self.steps_[:-1]:
             if not _passes_through(step):
                 try:
@@ -297,7 +301,8 @@ class StreamPipeline(Composition, EnvironmentClassifier):
                 except (AttributeError, ValueError):
                     # steps that cannot tell
                     names = [f"{name}__x{place}" for place in range(terms.contributions.shape[2])]
-        return tuple(map(str, names))
+        names = tuple(map(str, names))
+        return None if given is None and names == tuple(numbered) else names
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         if not self._has_begun or isinstance(self._target, ClassTarget):

@@ -28,12 +28,13 @@ from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
-from pydantic import BaseModel, Field, FiniteFloat, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StrictInt, StrictStr
+from sklearn.preprocessing import StandardScaler
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from estimators import AlarmBudget, OnlineLogisticRegression, PrequentialCalibrator
+from estimators import AlarmBudget, OnlineLogisticRegression, PrequentialCalibrator, StreamPipeline
 from mlstream.service import DurableBuffer, FeedbackBuffer, Monitor, MonitorCollector
 
 FEATURES = ["duration", "bytes", "ports", "failures"]
@@ -48,6 +49,7 @@ Id = StrictInt | StrictStr
 class Rows(BaseModel):
     """Rows to predict, with an id of the client's choice for each."""
 
+    model_config = ConfigDict(extra="forbid")
     ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_ROWS)]
     X: list[list[FiniteFloat]]
     reasons: Annotated[StrictInt, Field(ge=0, le=MAX_REASONS)] = 0
@@ -56,14 +58,16 @@ class Rows(BaseModel):
 class Feedback(BaseModel):
     """Labels of rows that were predicted: 0 or 1 by name; those that are not named stay unknown."""
 
+    model_config = ConfigDict(extra="forbid")
     ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_ROWS)]
     labels: list[dict[str, StrictInt]]
 
 
 def start() -> FeedbackBuffer:
     """Return what a new folder begins with: at most 50 alarms in 1000 rows, and labels that may appear later."""
-    calibrated = PrequentialCalibrator(OnlineLogisticRegression(0.1, on_new_labels="grow"))
-    learner = AlarmBudget(calibrated, budget=BUDGET, period=PERIOD)
+    regression = OnlineLogisticRegression(0.1, on_new_labels="grow")
+    scaled = StreamPipeline([("scale", StandardScaler()), ("learn", regression)])
+    learner = AlarmBudget(PrequentialCalibrator(scaled), budget=BUDGET, period=PERIOD)
     empty = np.zeros((1, len(FEATURES))), np.zeros((1, len(LABELS)), dtype=np.uint8)
     return FeedbackBuffer(learner.begin(*empty, classes=LABELS), expiry=MAX_WAITING)
 

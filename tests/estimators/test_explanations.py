@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.special import expit
@@ -227,3 +228,11 @@ def test_alarms_of_a_budget_are_explained_by_the_learner_inside():
     budget = AlarmBudget(OnlineLogisticRegression(0.1), 20, period=100).partial_fit(X, Y)
     inner = OnlineLogisticRegression(0.1).partial_fit(X, Y)
     assert np.array_equal(budget.explain(X[:9]).contributions, inner.explain(X[:9]).contributions)
+
+
+def test_learners_around_a_pipeline_keep_the_names_of_a_frame():
+    X, Y = stream(300)
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    inside = StreamPipeline([("scale", StandardScaler()), ("learn", OnlineLogisticRegression(0.1))])
+    learner = AlarmBudget(PrequentialCalibrator(inside)).partial_fit(frame, Y)
+    assert learner.explain(frame[:1]).feature_names == tuple("abcdefgh")

@@ -61,6 +61,7 @@ class Source(ABC):
         self._first: Dataset | None = None
         self._first_names: tuple[str, ...] = ()
         self.n_repeated_ = 0
+        self._given = self._place()
         self._rows = self._iterate()
 
     def __iter__(self) -> Self:
@@ -69,15 +70,19 @@ class Source(ABC):
     def __next__(self) -> Dataset:
         return next(self._rows)
 
-    @abstractmethod
     def position(self) -> Position | FolderPosition:
-        """Return the place behind the last table that was given.
+        """Return the place behind the last table that was given, and before rows that are an error.
 
         Returns
         -------
         dict
             The `start` of a source that goes on there; JSON holds it.
         """
+        return self._given
+
+    @abstractmethod
+    def _place(self) -> Position | FolderPosition:
+        """Return the place up to which rows have been read."""
 
     @abstractmethod
     def _tables(self) -> Iterator[Table]:
@@ -88,8 +93,10 @@ class Source(ABC):
             self._require_columns(table)
             rows = self._leave_out_repeated(table)
             if not len(rows.lines) or self._is_dropped(rows):
+                self._given = self._place()
                 continue
             dataset = self._with_keys_as_first(to_dataset([rows], self._choices), rows)
+            self._given = self._place()
             self._first = self._first or dataset
             yield dataset
 
@@ -157,8 +164,7 @@ class _FileSource(Source):
         self._words = {name: code_values(Column(name, tuple(map(str, words)))) for name, words in values.items()}
         super().__init__(choices, remember)
 
-    def position(self) -> Position:
-        """Return the place behind the last table that was given, for a source that goes on there."""
+    def _place(self) -> Position:
         return Position(**self._file.position)
 
     def _tables(self) -> Iterator[Table]:
@@ -252,8 +258,7 @@ class _FolderSource(Source):
         self._listed: set[str] = set()
         super().__init__(choices, remember)
 
-    def position(self) -> FolderPosition:
-        """Return the place behind the last table that was given, for a source that goes on there."""
+    def _place(self) -> FolderPosition:
         return FolderPosition(**self._position)
 
     def _tables(self) -> Iterator[Table]:

@@ -81,6 +81,22 @@ def test_a_row_that_is_not_complete_is_left_out_with_its_place_and_read_later(tm
     assert values(follow_csv(path, ["y"], start=first.position(), **FAST)) == rows(1, 2)
 
 
+def test_rows_that_are_an_error_stay_in_front_of_the_position(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(HEAD + lines(2))
+    source = follow_csv(path, ["y"], interval_s=0.001, timeout_s=0.5)
+    assert values([next(source)]) == rows(2)
+    behind = source.position()
+    with path.open("a") as file:
+        file.write(lines(1, 2) + "3,word,0\n" + lines(1, 4))
+    with pytest.raises(ValueError, match="line 5"):
+        next(source)
+    assert source.position() == behind
+    path.write_text(path.read_text().replace("word", "1.5"))
+    again = follow_csv(path, ["y"], start={**behind, "inode": path.stat().st_ino}, **FAST)
+    assert [row[0] for row in values(again)] == [2, 3, 4]
+
+
 def test_a_line_break_in_quotes_ends_no_row(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text('w,b,y\n"one\ntwo",1,0\n"one\n')

@@ -34,7 +34,7 @@ PYTHON_NEWEST ?= $(firstword $(foreach version,3.15 3.14 3.13,\
 	$(shell $(python) -c "print('$(python)')" 2>/dev/null))) python3.15)
 # The fast tier at other versions, without torch, which is large: $(call check_versions,environment,options of pip,of pytest)
 # Hypothesis is that of all other runs: another one draws other examples, and no run may fail by chance.
-VERSIONS_NEED := '.[skops,dask,mlflow,challenge]' $(shell grep ^hypothesis== constraints.txt) pytest pytest-xdist pandas polars PyYAML jsonschema scikit-posthocs
+VERSIONS_NEED := '.[skops,dask,mlflow,challenge,monitor]' $(shell grep ^hypothesis== constraints.txt) pytest pytest-xdist pandas polars PyYAML jsonschema scikit-posthocs
 define check_versions
 $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2) --editable $(VERSIONS_NEED); \
 $(1)/bin/python tools/compile_kernels.py; \

@@ -81,6 +81,8 @@ class MonitorCollector(Collector):
     """
 
     def __init__(self, monitors: Mapping[str, Monitor]) -> None:
+        if not isinstance(monitors, Mapping):
+            raise TypeError(f"monitors must map names to monitors. Got {monitors!r} instead.")
         for name, monitor in monitors.items():
             if not isinstance(name, str) or not isinstance(monitor, Monitor):
                 raise TypeError(f"monitors must map names to monitors. Got {name!r}: {monitor!r} instead.")

@@ -48,6 +48,7 @@ def test_a_registry_takes_one_collector(monitors):
         registry.register(MonitorCollector({"other": Monitor()}))
 
 
-def test_anything_but_monitors_is_refused():
+@pytest.mark.parametrize("monitors", [{1: Monitor()}, {"served": 1}, Monitor()])
+def test_anything_but_monitors_by_name_is_refused(monitors):
     with pytest.raises(TypeError, match="monitors must map names to monitors"):
-        MonitorCollector({1: Monitor()})
+        MonitorCollector(monitors)

@@ -51,11 +51,12 @@ def _owners(hinged: bytes, n_knots: int, n_pairs: int, n_units: int, widths: tup
 
 
 def terms_of(
-    contributions: Array, F: Array, usual: Array, coef: Array, owners: Owners, calibration: Calibration, *, late: bool
+    contributions: Array, F: Array, usual: Array, coef: Array, owners: Owners, calibration: Calibration
 ) -> Terms:
     """Return what the log-odds of rows are the sum of; `F` and `usual` are rows of the basis.
 
-    `contributions` holds what features add to scores besides the basis; it is changed.
+    They are those of rows of the stream, which are decided with the labels of late in mind. `contributions` holds what
+    features add to scores besides the basis; it is changed.
     """
     n_rows, n_labels, _ = contributions.shape
     coef = np.ascontiguousarray(coef)
@@ -63,7 +64,7 @@ def terms_of(
     scores, usual_scores = np.zeros((n_rows, n_labels)), np.zeros((1, n_labels))
     add_by_owner(F, usual[np.newaxis], coef, owners.of, contributions, interactions, scores, usual_scores)
     base, log_odds, room = np.empty(n_labels), np.empty((n_rows, n_labels)), np.empty((2, n_labels, N_EVIDENCE))
-    turn_into_log_odds(scores, usual_scores[0], calibration[:], late, room, contributions, interactions, base, log_odds)
+    turn_into_log_odds(scores, usual_scores[0], calibration[:], True, room, contributions, interactions, base, log_odds)
     return Terms("logit", base, contributions, log_odds, interactions, owners.pairs, owners.totals)
 
 

@@ -337,15 +337,15 @@ class StreamRidgeClassifier(LogOddsClassifier):
         return np.asarray(log_odds)
 
     def _explain(self, X: Features) -> Terms:
-        late = bool(self.late_in_predict)
-        coef, F = self._coefficients(late=late), _as_dense(self._features(self._projected(X)))
+        # as rows of the stream are decided, which alarms are raised for
+        coef, F = self._coefficients(late=True), _as_dense(self._features(self._projected(X)))
         if self._projection_ is None:
             added = np.zeros((len(F), self.n_labels_, self.n_features_in_))
         else:
             scale = 1.0 if self._basis_ is None else self._basis_.scale
             added = projected_contributions(X, self._projection_, scale, coef[1 : 1 + self._n_dimensions_])
         owners = Owners.find(self._basis_, self._n_dimensions_, self.n_features_in_)
-        return terms_of(added, F, self._usual_row(), coef, owners, self.calibration_, late=late)
+        return terms_of(added, F, self._usual_row(), coef, owners, self.calibration_)
 
     # ---------------------------------------------------------------- one pass
     def _pass(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> tuple[Array, Array]:

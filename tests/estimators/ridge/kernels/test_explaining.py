@@ -15,15 +15,15 @@ def with_flags(rng, n_rows):
     return X, np.column_stack([X[:, 0] > 0.5, X[:, 4] * X[:, 5] > 0, rng.random(n_rows) > 0.7])
 
 
-@given(seed=st.integers(0, 10**6), n_rows=st.integers(1, 300), late=st.booleans())
-def test_contributions_are_the_secant_times_those_to_the_score(seed, n_rows, late):
+@given(seed=st.integers(0, 10**6), n_rows=st.integers(1, 300))
+def test_contributions_are_the_secant_times_those_to_the_score(seed, n_rows):
     X, Y = with_flags(np.random.default_rng(seed), n_rows + 5)
-    ridge = StreamRidgeClassifier(random_state=0, hidden_units=20, late_in_predict=late)
+    ridge = StreamRidgeClassifier(random_state=0, hidden_units=20)
     ridge.partial_fit(X[:n_rows], Y[:n_rows])
     found = ridge.explain(X[n_rows:])
-    coef, F = ridge._coefficients(late=late), ridge._features(X[n_rows:])
+    coef, F = ridge._coefficients(late=True), ridge._features(X[n_rows:])
     usual = ridge._usual_row()
-    base, p = (ridge.calibration_.estimate(G @ coef, late=late)[1] for G in (usual[np.newaxis], F))
+    base, p = (ridge.calibration_.estimate(G @ coef, late=True)[1] for G in (usual[np.newaxis], F))
     assert found.base == pytest.approx(logit(base[0]))
     assert found.scores == pytest.approx(logit(p))
     added = (F - usual)[:, np.newaxis, 1:7] * coef[1:7].T

@@ -200,7 +200,7 @@ def expected_calibration_error(
 
     Notes
     -----
-    The distance between the mean probability of a bin and the share of its cells that are true, mean over cells. It says
+    The distance of the mean probability of a bin to the share of its cells that are true, mean over cells. It says
     nothing about how well rows are told apart: the share of a label in all rows, predicted for each, has an error near
     0. With few cells in a bin, it is above 0 even for true probabilities. With equal widths it is what torchmetrics
     computes for a binary task, apart from probabilities on edges.

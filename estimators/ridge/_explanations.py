@@ -55,7 +55,7 @@ def terms_of(
 ) -> Terms:
     """Return what the log-odds of rows are the sum of; `F` and `usual` are rows of the basis.
 
-    They are those of rows of the stream, which are decided with the labels of late in mind. `contributions` holds what
+    They are those of rows of the stream, which are decided by what came last, too. `contributions` holds what
     features add to scores besides the basis; it is changed.
     """
     n_rows, n_labels, _ = contributions.shape

@@ -81,7 +81,7 @@ def stream(n_rows=1200, seed=0):
 
 
 def check_sums(learner, X):
-    # as rows of the stream are predicted, of which ridge regression expects that what came of late goes on
+    # as rows of the stream are predicted, of which ridge regression expects that what came last goes on
     found, proba = learner.explain(X), learner._target.probabilities(learner._infer_each(X)[1])
     total = found.base + found.contributions.sum(axis=2) + found.interactions.sum(axis=2)
     assert np.abs(total - found.scores).max() <= 1e-9

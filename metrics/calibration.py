@@ -5,6 +5,8 @@ label without a cell is NaN among the values of labels, and is left out of the m
 edges, and the first one 0 too: a probability of 1 is in the last bin. Empty bins weigh nothing.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, get_args
@@ -54,15 +56,15 @@ class CalibrationSums:
            [2, 0]])
     """
 
-    n_cells: Array
-    proba: Array
-    true: Array
-    squares: Array
+    n_cells: NDArray[np.int64]
+    proba: Floats
+    true: NDArray[np.int64]
+    squares: Floats
 
-    def __add__(self, other: "CalibrationSums") -> "CalibrationSums":
+    def __add__(self, other: CalibrationSums) -> CalibrationSums:
         return CalibrationSums(*(ours + theirs for ours, theirs in zip(self.parts, other.parts, strict=True)))
 
-    def __sub__(self, other: "CalibrationSums") -> "CalibrationSums":
+    def __sub__(self, other: CalibrationSums) -> CalibrationSums:
         return CalibrationSums(*(ours - theirs for ours, theirs in zip(self.parts, other.parts, strict=True)))
 
     @property
@@ -71,12 +73,12 @@ class CalibrationSums:
         return self.n_cells, self.proba, self.true, self.squares
 
     @classmethod
-    def empty(cls, n_labels: int, n_bins: int = 10) -> "CalibrationSums":
+    def empty(cls, n_labels: int, n_bins: int = 10) -> CalibrationSums:
         """Return the sums over no row."""
         cells = np.zeros((n_labels, n_bins), dtype=np.int64)
         return cls(cells, cells.astype(np.float64), cells.copy(), np.zeros(n_labels))
 
-    def widened(self, n_labels: int) -> "CalibrationSums":
+    def widened(self, n_labels: int) -> CalibrationSums:
         """Return the sums with further labels, which have no cells; `n_labels` is how many there are then."""
         more = n_labels - self.squares.shape[-1]
         parts = (
@@ -86,7 +88,7 @@ class CalibrationSums:
         n_cells, proba, true, squares = parts
         return CalibrationSums(n_cells, proba, true, squares[..., 0])
 
-    def averaged(self, average: CalibrationAverage) -> "CalibrationSums":
+    def averaged(self, average: CalibrationAverage) -> CalibrationSums:
         """Return the sums of all labels as those of one, if the average is "micro"."""
         if average != "micro":
             return self
@@ -98,9 +100,9 @@ class CalibrationSums:
 class CalibrationCurve:
     """Points of a reliability diagram: NaN in bins without a cell. They can be unpacked."""
 
-    mean_proba: Array
-    share_true: Array
-    n_cells: Array
+    mean_proba: Floats
+    share_true: Floats
+    n_cells: NDArray[np.int64]
 
     def __iter__(self) -> Iterator[Array]:
         return iter((self.mean_proba, self.share_true, self.n_cells))

@@ -107,7 +107,7 @@ class PrequentialCalibrator(AroundAnyClassifier):
     ...     _, Y_proba = learner.predict_then_fit(X, Y)
     ...     print(round(expected_calibration_error(Y, Y_proba), 2))
     0.28
-    0.05
+    0.01
     """
 
     _takes_codes: ClassVar[bool] = True

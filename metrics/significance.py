@@ -5,7 +5,7 @@ test runs, because their import takes longer than that of everything else here.
 """
 
 import math
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -144,6 +144,8 @@ def nemenyi(scores: "ArrayLike") -> "Floats":
     >>> round(float(p[0, 2]), 2)
     0.04
     """
+    from scipy.stats import studentized_range  # see the module's docstring
+
     table = _check_table(scores)
     n_datasets, n_methods = table.shape
     if n_methods < 2:
@@ -152,7 +154,7 @@ def nemenyi(scores: "ArrayLike") -> "Floats":
     first, second = np.triu_indices(n_methods, k=1)
     gaps = np.abs(ranks[first] - ranks[second]) / _rank_error(n_methods, n_datasets)
     p_values = np.ones((n_methods, n_methods))
-    p_values[first, second] = _studentized_range(n_methods).sf(gaps * math.sqrt(2))
+    p_values[first, second] = studentized_range.sf(gaps * math.sqrt(2), n_methods, np.inf)
     return np.minimum(p_values, p_values.T)
 
 
@@ -303,25 +305,20 @@ def critical_difference(n_methods: int, n_datasets: int, *, alpha: float = 0.05)
     >>> round(critical_difference(4, 14), 3)
     1.254
     """
+    from scipy.stats import studentized_range  # see the module's docstring
+
     if n_methods < 2 or n_datasets < 1 or not 0 < alpha < 1:
         raise ValueError(
             f"n_methods must be at least 2, n_datasets at least 1, and alpha in (0, 1). "
             f"Got {n_methods}, {n_datasets} and {alpha} instead."
         )
-    quantile = float(_studentized_range(n_methods).isf(alpha))
+    quantile = float(studentized_range.isf(alpha, n_methods, np.inf))
     return quantile / math.sqrt(2) * _rank_error(n_methods, n_datasets)
 
 
 def _rank_error(n_methods: int, n_datasets: int) -> float:
     """Return the standard error of a difference of mean ranks."""
     return math.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets))
-
-
-def _studentized_range(n_methods: int) -> Any:
-    """Return the distribution of the range of ranks, for any number of data sets."""
-    from scipy.stats import studentized_range  # see the module's docstring
-
-    return studentized_range(n_methods, np.inf)
 
 
 def _ranks(scores: "ArrayLike", higher_is_better: bool) -> "Floats":

@@ -22,7 +22,6 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = [metrics, estimators, mlstream]
 # They need an extra, which the checks of other versions leave out.
 NEED = {
-    "confluent_kafka": {"mlstream.data.topic_source"},
     "torch": {"mlstream.interop", "mlstream.interop.torch"},
     "skl2onnx": {"estimators.interop._onnx_converter", "estimators.interop._onnx_graphs"},
 }

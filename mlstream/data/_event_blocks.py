@@ -36,7 +36,7 @@ def read_csv(
     and `time` must be among them. A FormatError names the line.
     """
     header = read_header(lines, dialect)
-    _require_width(at(lines.path, lines.n_read), header.width)
+    _require_width(lines.path, lines.n_read, header.width)
     places = {name: place for place, name in enumerate(header.names) if wanted is None or name in wanted}
     n_blank = 0
     for block in iterate_blocks(lines, header):
@@ -61,25 +61,17 @@ def _leave_out_blank(block: CsvBlock, places: list[int]) -> tuple[Mapping[int, T
 def read_json(lines: Lines, wanted: Collection[str] | None, first_line: int = 1) -> Iterator[Block]:
     """Read a log in JSON lines, all columns as texts; as `read_csv`."""
     numbered = ((number, line) for number, line in enumerate(lines.head(), first_line) if line and not line.isspace())
-    return read_objects(numbered, lines.path, wanted)
-
-
-def read_objects(
-    numbered: Iterator[tuple[int, str]], path: Path, wanted: Collection[str] | None, unit: str = "line"
-) -> Iterator[Block]:
-    """Read JSON objects with their numbers, which count units, as `read_json`."""
     # Names in the order of their first occurrence.
     names: dict[str, None] = {}
     while taken := list(islice(numbered, _N_ROWS)):
         rows = []
-        for number, text in taken:
-            where = at(path, number, unit)
-            rows.append(_read_object(text, wanted, where))
+        for number, line in taken:
+            rows.append(_read_object(line, wanted, at(lines.path, number)))
             names |= dict.fromkeys(rows[-1])
-            _require_width(where, len(names))
+            _require_width(lines.path, number, len(names))
         columns = {name: TextColumn.encode(row.get(name, "") for row in rows) for name in names}
         cells = {name: Texts(codes.astype(np.int32), list(values)) for name, (codes, values) in columns.items()}
-        yield Block(path, np.array([number for number, _ in taken]), cells, str, unit)
+        yield Block(lines.path, np.array([number for number, _ in taken]), cells, str)
 
 
 def _read_object(line: str, wanted: Collection[str] | None, where: str) -> dict[str, str]:
@@ -125,6 +117,6 @@ def require_suffix(path: Path, suffix: str) -> str:
     return suffix.lower()
 
 
-def _require_width(where: str, n_columns: int) -> None:
+def _require_width(path: Path, line: int, n_columns: int) -> None:
     if n_columns > _MAX_COLUMNS:
-        raise FormatError(f"{where}: a log must have at most {_MAX_COLUMNS} columns. Got {n_columns}.")
+        raise FormatError(f"{at(path, line)}: a log must have at most {_MAX_COLUMNS} columns. Got {n_columns}.")

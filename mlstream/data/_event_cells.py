@@ -32,17 +32,12 @@ class Block(NamedTuple):
     lines: Index  # Line of each event, from 1.
     cells: Mapping[str, Texts | Numbers]  # The columns by name.
     clean: Callable[[str], str]  # Applied to each distinct text.
-    unit: str = "line"  # That of `lines`, for errors.
 
     def fail(self, row: int, column: str, rule: str) -> FormatError:
         """Return the error of one cell of a column of texts."""
         codes, texts = cast(Texts, self.cells[column])
         got = show(texts[codes[row]] if codes[row] >= 0 else "")
-        return FormatError(f"{self.at(row)}: column {show(column)} {rule}. Got {got}.")
-
-    def at(self, row: int) -> str:
-        """Return the place of an error in one of the events."""
-        return at(self.path, int(self.lines[row]), self.unit)
+        return FormatError(f"{at(self.path, self.lines[row])}: column {show(column)} {rule}. Got {got}.")
 
 
 class TimeReader:
@@ -93,7 +88,7 @@ class TimeReader:
             delay = timedelta(microseconds=int(latest[row + 1] - times[row]))
             codes, texts = cast(Texts, block.cells[self.column])
             raise FormatError(
-                f"{block.at(row)}: an event must lie at most max_delay before the latest one so "
+                f"{at(block.path, block.lines[row])}: an event must lie at most max_delay before the latest one so "
                 f"far; 'any' sorts all. Got {texts[codes[row]]!r}, {delay} before it."
             )
 

@@ -52,7 +52,7 @@ class Patience:
         for name, value in (("interval_s", interval_s), ("timeout_s", timeout_s)):
             if value is not None and not value > 0:
                 raise ValueError(f"{name} must be a positive number of seconds. Got {value!r} instead.")
-        self.interval_s, self._timeout_s, self._stop = interval_s, timeout_s, stop
+        self._interval_s, self._timeout_s, self._stop = interval_s, timeout_s, stop
         self.renew()
 
     def renew(self) -> None:
@@ -67,7 +67,7 @@ class Patience:
 
     def sleep(self) -> None:
         """Wait until it is time to look again."""
-        time.sleep(self.interval_s)
+        time.sleep(self._interval_s)
 
 
 class GrowingFile:

@@ -15,11 +15,11 @@ from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
 
-from mlstream._support.content import FormatError, UnpackedFile, show
+from mlstream._support.content import FormatError, UnpackedFile, at, show
 from mlstream._support.reading import ReadingOptions
 from mlstream.data._event_blocks import read_json
+from mlstream.data._event_cells import Block
 from mlstream.data.growing_file import GrowingFile, Patience, Position, SourceWarning, require_position
-from mlstream.data.json_rows import JsonRows, code_words
 from mlstream.data.table_files import Choices, to_dataset
 from mlstream.formats.csv_dialects import dialect_of
 from mlstream.formats.csv_tables import read_csv
@@ -29,13 +29,13 @@ from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.stream import Dataset
 from mlstream.streams.tables.columns import has_complete_row, make_reading
 from mlstream.streams.tables.labels import choose_labels, normalise_rule
-from mlstream.streams.tables.table import Table, mark_missing
+from mlstream.streams.tables.table import Column, Table, mark_missing, to_number
+from mlstream.streams.tables.text_columns import TextColumn, code_values, read_texts
 
-NO_VALUES: Mapping[str, Sequence[str]] = MappingProxyType({})
-REMEMBER = 100_000
-"""Number of keys among which a repeated row is found, unless stated."""
-
+_NO_VALUES: Mapping[str, Sequence[str]] = MappingProxyType({})
+_TRUTH = {"true": 1.0, "false": 0.0}
 _MAGIC = b"PAR1"
+_REMEMBER = 100_000
 
 
 class FolderPosition(TypedDict):
@@ -45,21 +45,13 @@ class FolderPosition(TypedDict):
     row: int
 
 
-class TopicPosition(TypedDict):
-    """A place in a topic of Kafka, behind a message of each partition; JSON holds it."""
-
-    topic: str
-    offsets: dict[str, int]
-    """The next one by partition; of one that is absent, all is to be read."""
-
-
 class Source(ABC):
     """Tables of the rows of a live source, one after the other: an iterator that waits for more.
 
     Attributes
     ----------
     n_repeated_ : int
-        Number of rows that were left out because their key, or their offset in a topic, came before.
+        Number of rows that were left out because their key came before.
     """
 
     def __init__(self, choices: Choices, remember: int) -> None:
@@ -78,7 +70,7 @@ class Source(ABC):
     def __next__(self) -> Dataset:
         return next(self._rows)
 
-    def position(self) -> Position | FolderPosition | TopicPosition:
+    def position(self) -> Position | FolderPosition:
         """Return the place behind the last table that was given, and before rows that are an error.
 
         Returns
@@ -89,7 +81,7 @@ class Source(ABC):
         return self._given
 
     @abstractmethod
-    def _place(self) -> Position | FolderPosition | TopicPosition:
+    def _place(self) -> Position | FolderPosition:
         """Return the place up to which rows have been read."""
 
     @abstractmethod
@@ -169,8 +161,7 @@ class _FileSource(Source):
         self, file: GrowingFile, path: Path, values: Mapping[str, Sequence[str]], choices: Choices, remember: int
     ) -> None:
         self._file, self._path = file, path
-        self._words = code_words(values)
-        self._json = JsonRows(self._words, choices.reading)
+        self._words = {name: code_values(Column(name, tuple(map(str, words)))) for name, words in values.items()}
         super().__init__(choices, remember)
 
     def _place(self) -> Position:
@@ -202,13 +193,56 @@ class _CsvSource(_FileSource):
 
 
 class _JsonSource(_FileSource):
+    _json_names: tuple[str, ...] = ()
+
     def _rows_of_file(self) -> Iterator[Table]:
         self._file.end_head()
         while True:
             first_line = self._file.position["line"] + 1
             if not (piece := self._file.read(BLOCK_BYTES)):
                 return
-            yield from map(self._json.to_table, read_json(Lines(BytesIO(piece), self._path), None, first_line))
+            for block in read_json(Lines(BytesIO(piece), self._path), None, first_line):
+                yield self._to_table(block)
+
+    def _to_table(self, block: Block) -> Table:
+        reading = self._choices.reading
+        kept = [name for name in self._first_columns(block) if name not in {*reading.ignore, *reading.keys}]
+        n_rows = len(block.lines)
+        cells = np.full((n_rows, len(kept)), np.nan)
+        columns = [self._words.get(name, TextColumn(Column(name), _to_json_number)) for name in kept]
+        for place, column in enumerate(columns):
+            if column.column.name in block.cells:
+                cells[:, place] = self._read(block, column)
+        keys = {name: _texts(block, name) for name in reading.keys}
+        return Table(self._path, tuple(column.column for column in columns), cells, block.lines, keys=keys)
+
+    def _first_columns(self, block: Block) -> Sequence[str]:
+        self._json_names = self._json_names or tuple(block.cells)
+        new = [name for name in block.cells if name not in self._json_names]
+        if new:
+            codes = block.cells[new[0]].codes  # type: ignore[union-attr]
+            where = at(self._path, int(block.lines[int(np.argmax(codes >= 0))]))
+            raise FormatError(f"{where}: columns must be among those of the first rows. Got {show(new[0])}.")
+        return self._json_names
+
+    def _read(self, block: Block, column: TextColumn) -> np.ndarray:
+        codes, texts = block.cells[column.column.name]
+
+        def fail(code: int, rule: str) -> FormatError:
+            return block.fail(int(np.argmax(codes == code)), column.column.name, rule)
+
+        return np.append(read_texts(texts, column, (), fail), np.nan)[codes]
+
+
+def _to_json_number(text: str) -> float | None:
+    return _TRUTH[text] if text in _TRUTH else to_number(text)
+
+
+def _texts(block: Block, name: str) -> np.ndarray:
+    if name not in block.cells:
+        raise FormatError(f"keys must name columns of {block.path}. Got {name!r}, which is not one.")
+    codes, texts = block.cells[name]
+    return np.array([*texts, ""], dtype=object)[codes]
 
 
 class _FolderSource(Source):
@@ -287,12 +321,12 @@ def follow_csv(  # noqa: PLR0913 - what a file is, and how long it is waited for
     path: str | os.PathLike[str],
     labels: int | Sequence[str],
     *,
-    values: Mapping[str, Sequence[str]] = NO_VALUES,
+    values: Mapping[str, Sequence[str]] = _NO_VALUES,
     interval_s: float = 0.5,
     timeout_s: float | None = None,
     stop: Callable[[], bool] | None = None,
     start: Position | None = None,
-    remember: int = REMEMBER,
+    remember: int = _REMEMBER,
     **options: Unpack[ReadingOptions],
 ) -> Source:
     r"""Read the rows of a CSV file that grows, as they come.
@@ -366,12 +400,12 @@ def follow_jsonl(  # noqa: PLR0913
     path: str | os.PathLike[str],
     labels: int | Sequence[str],
     *,
-    values: Mapping[str, Sequence[str]] = NO_VALUES,
+    values: Mapping[str, Sequence[str]] = _NO_VALUES,
     interval_s: float = 0.5,
     timeout_s: float | None = None,
     stop: Callable[[], bool] | None = None,
     start: Position | None = None,
-    remember: int = REMEMBER,
+    remember: int = _REMEMBER,
     **options: Unpack[ReadingOptions],
 ) -> Source:
     """Read the rows of a file of JSON lines that grows, as they come.
@@ -417,7 +451,7 @@ def follow_parquet(
     timeout_s: float | None = None,
     stop: Callable[[], bool] | None = None,
     start: FolderPosition | None = None,
-    remember: int = REMEMBER,
+    remember: int = _REMEMBER,
     **options: Unpack[ReadingOptions],
 ) -> Source:
     """Read the rows of the Parquet files in a folder, to which more files come.

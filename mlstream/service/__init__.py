@@ -6,7 +6,6 @@ from estimators.contract.lazy import attach
 
 if TYPE_CHECKING:
     from mlstream.data.growing_file import SourceWarning as SourceWarning
-    from mlstream.data.kafka import follow_kafka as follow_kafka
     from mlstream.data.live_sources import Source as Source
     from mlstream.data.live_sources import follow_csv as follow_csv
     from mlstream.data.live_sources import follow_jsonl as follow_jsonl
@@ -28,7 +27,6 @@ else:
             "mlstream.service.feedback": ["FeedbackBuffer"],
             "mlstream.data.growing_file": ["SourceWarning"],
             "mlstream.service.journal": ["Journal"],
-            "mlstream.data.kafka": ["follow_kafka"],
             "mlstream.service.monitor": ["Monitor"],
             "mlstream.service.monitor_collector": ["MonitorCollector"],
             "mlstream.service.shadow": ["Shadow"],

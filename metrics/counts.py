@@ -44,6 +44,12 @@ class LabelCounts:
     def __sub__(self, other: LabelCounts) -> LabelCounts:
         return LabelCounts(self.tp - other.tp, self.fp - other.fp, self.fn - other.fn, self.tn - other.tn)
 
+    def widened(self, n_labels: int) -> LabelCounts:
+        """Return the counts with further labels, which have no cells; `n_labels` is how many there are then."""
+        more = np.zeros((*self.tp.shape[:-1], n_labels - self.tp.shape[-1]), dtype=self.tp.dtype)
+        parts = (np.concatenate([part, more], axis=-1) for part in (self.tp, self.fp, self.fn, self.tn))
+        return LabelCounts(*parts)
+
 
 def label_counts(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayLike | None = None) -> LabelCounts:
     """Count right and wrong decisions per label.

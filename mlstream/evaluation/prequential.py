@@ -257,7 +257,7 @@ class _Pieces:
 
     def widen(self, n_labels: int) -> None:
         """Take more labels from now on."""
-        self._tallies = [piece._replace(counts=_widen_counts(piece.counts, n_labels)) for piece in self._tallies]
+        self._tallies = [piece._replace(counts=piece.counts.widened(n_labels)) for piece in self._tallies]
         self._mistakes = [piece._replace(labels=widen_columns(piece.labels, n_labels)) for piece in self._mistakes]
         self._sums = [piece.widened(n_labels) for piece in self._sums]
         self._anytime.widen(n_labels)
@@ -291,10 +291,6 @@ class _Pieces:
 def _add_all(pieces: Sequence[Sequence[Any]]) -> Iterator[Any]:
     """Add up each field of some pieces."""
     return (reduce(add, values) for values in zip(*pieces, strict=True))
-
-
-def _widen_counts(counts: LabelCounts, n_labels: int) -> LabelCounts:
-    return LabelCounts(*(widen_columns(part, n_labels) for part in (counts.tp, counts.fp, counts.fn, counts.tn)))
 
 
 def anytime_name(metric: str) -> str:
@@ -336,7 +332,7 @@ class AnytimeScores:
     def widen(self, n_labels: int) -> None:
         """Take more labels from now on."""
         if self._counts is not None:
-            self._counts = _widen_counts(self._counts, n_labels)
+            self._counts = self._counts.widened(n_labels)
 
     def finish(self) -> dict[str, float]:
         """Return the any-time score of each metric; NaN where it was never defined."""

@@ -54,10 +54,7 @@ class LabelSums:
 
     def widened(self, n_labels: int) -> LabelSums:
         """Return the same sums with further labels, of which nothing is known."""
-        more = np.zeros(n_labels - self.n_labels, dtype=np.int64)
-        old = self.counts
-        counts = LabelCounts(*(np.concatenate([part, more]) for part in (old.tp, old.fp, old.fn, old.tn)))
-        return LabelSums(counts, self.calibration.widened(n_labels))
+        return LabelSums(self.counts.widened(n_labels), self.calibration.widened(n_labels))
 
     def means(self) -> dict[str, float]:
         """Return scores over all labels; NaN where no label has one."""

@@ -100,7 +100,8 @@ class Concepts(NamedTuple):
     def mixed_coef(self) -> Array:
         """Return the coefficients (n_features, n_labels) of the mixture by which `score` scores rows."""
         weights = self.contest.weights
-        return np.tensordot(weights, np.split(self.coef, len(weights), axis=1), axes=1)
+        by_model = self.coef.reshape(len(self.coef), len(weights), -1)
+        return np.einsum("fml,m->fl", by_model, weights)
 
     def score_then_follow(self, F: Features, Y: Array, counted: Mask, prevalence: Array) -> tuple[Array, "Concepts"]:
         """Score each row by the rows before it; return the concepts whose weights have seen them all."""

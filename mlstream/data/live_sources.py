@@ -375,7 +375,7 @@ def follow_csv(  # noqa: PLR0913 - what a file is, and how long it is waited for
     -----
     A row waits until its line has ended. A file that was replaced (another inode) is read to its end first, then the
     new one from its first row on; so is one that has become shorter. Its columns must be the same, in the same order.
-    A file that is cut and has grown beyond its old length between two looks cannot be told from one that grew.
+    A file that was written again is known by the 64 bytes before the place that was reached, however long it is.
 
     Rows with `keys` that came before, among the last `remember`, are left out and counted. Without keys, a row that is
     written twice is learnt twice. Keys have the types that they seem to have in the first rows.

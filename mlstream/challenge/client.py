@@ -16,6 +16,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from mlstream.challenge.errors import (
     BudgetSpent,
     ChallengeError,
+    ClockJumped,
     ClockRanBack,
     InvalidSubmission,
     PhaseClosed,
@@ -34,6 +35,7 @@ _FIRST_WAIT_S, _LAST_WAIT_S = 0.1, 2.0
 _ERRORS: dict[str, type[ChallengeError]] = {
     one.code: one
     for one in (
+        ClockJumped,
         ClockRanBack,
         InvalidSubmission,
         PhaseClosed,

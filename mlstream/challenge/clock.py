@@ -2,17 +2,60 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
+from mlstream.challenge.errors import ClockJumped
+
 Clock: TypeAlias = Callable[[], datetime]
+
+# What a clock may be off after it was set, or on another processor.
+MAX_STEP = timedelta(seconds=60)
+# Linux goes on counting while the machine sleeps.
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def utc_now() -> datetime:
     """Return the time of this machine, in UTC."""
     return datetime.now(UTC)
+
+
+def count_seconds() -> float:
+    """Return the seconds since some moment, which nobody can set."""
+    return time.clock_gettime(_STEADY)
+
+
+class WatchedClock:
+    """The clock of this machine, which raises ClockJumped while it is ahead of the seconds that went by.
+
+    `wall` and `steady` are other clocks, for tests.
+    """
+
+    def __init__(self, wall: Clock = utc_now, steady: Callable[[], float] = count_seconds) -> None:
+        self._wall, self._steady = wall, steady
+        # A clock that was set back, and then right again, has not jumped: only the largest difference counts.
+        self._ahead = wall().timestamp() - steady()
+
+    def __call__(self) -> datetime:
+        """Return the time."""
+        now = self._wall()
+        ahead = now.timestamp() - self._steady()
+        if ahead - self._ahead > MAX_STEP.total_seconds():
+            raise ClockJumped(
+                f"The clock must not jump ahead by more than {MAX_STEP.seconds} s. Got {format_second(now)}, "
+                f"{timedelta(seconds=int(ahead - self._ahead))} too late. Set the clock of this machine, or, if it is "
+                "right now, start this program again."
+            )
+        self._ahead = max(self._ahead, ahead)
+        return now
+
+
+def format_second(time: datetime) -> str:
+    """Write a time to the second, in UTC."""
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def format_time(time: datetime, zone: str = "UTC") -> str:

@@ -5,26 +5,43 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from mlstream._support.files import read_bounded
-from mlstream.challenge.clock import Clock, utc_now
+from mlstream.challenge.clock import Clock, WatchedClock
 from mlstream.challenge.config import ChallengeConfig, read_config
-from mlstream.challenge.errors import InvalidSubmission, PhaseClosed, ScoringFailed, StateFailed
+from mlstream.challenge.errors import (
+    ClockJumped,
+    ClockRanBack,
+    InvalidSubmission,
+    PhaseClosed,
+    ScoringFailed,
+    StateFailed,
+)
 from mlstream.challenge.folder import OrganiserFolder, require_private
 from mlstream.challenge.manifest import Manifest, read_manifest
 from mlstream.challenge.release import release_truth
-from mlstream.challenge.replies import AuditReport, BoardRow, Phase, Reply, Reservation, TeamEntry, TeamStatus
+from mlstream.challenge.replies import (
+    AuditReport,
+    BoardRow,
+    ClockState,
+    Phase,
+    Reply,
+    Reservation,
+    TeamEntry,
+    TeamStatus,
+)
 from mlstream.challenge.scoring.pool import ScoringPool
 from mlstream.challenge.scoring.ranking import FinalRanking
 from mlstream.challenge.state.audit import audit_challenge
 from mlstream.challenge.state.boards import list_teams, make_board, make_history, make_status, require_selectable
 from mlstream.challenge.state.closing import list_selected, read_ranking, record_final, record_ranking, require_end
 from mlstream.challenge.state.phases import phase_of, require_phase
-from mlstream.challenge.state.store import Store, Writing, after_last
+from mlstream.challenge.state.store import Store, Writing, after_last, format_time, last_time, require_time
 from mlstream.challenge.state.submitting import (
     QueriesWaiting,
     add_submission,
@@ -56,8 +73,8 @@ class Challenge:
     ----------
     folder : path
         The organiser's folder, which `create` made.
-    clock : callable
-        Returns the time of the organiser's machine.
+    clock : callable, optional
+        Returns the time of the organiser's machine; by default its clock, which is not believed when it jumps ahead.
     n_processes : int
         How many submissions are scored at once.
 
@@ -69,12 +86,13 @@ class Challenge:
         If rules, manifest or state cannot be read.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, clock: Clock = utc_now, n_processes: int = 1) -> None:
+    def __init__(self, folder: str | os.PathLike[str], *, clock: Clock | None = None, n_processes: int = 1) -> None:
         require_private(folder)
         self.folder = OrganiserFolder(Path(folder).absolute())
         self.config: ChallengeConfig = read_config(self.folder.config)
         self.manifest: Manifest = read_manifest(self.folder.manifest)
-        self._clock = clock
+        self._clock = clock or WatchedClock()
+        self._started = self._clock()
         self._store = Store(self.folder.state)
         self._pool = ScoringPool(self.folder, n_processes)
         if not self.folder.state.is_file():
@@ -89,7 +107,7 @@ class Challenge:
         bundle: str | os.PathLike[str],
         *,
         force: bool = False,
-        clock: Clock = utc_now,
+        clock: Clock | None = None,
     ) -> Challenge:
         """Make a challenge: the organiser's folder, and the bundle for contestants.
 
@@ -103,8 +121,8 @@ class Challenge:
             The folders to make, neither of which may lie in the other.
         force : bool
             Accept hidden environments of few rows.
-        clock : callable
-            Returns the time of the organiser's machine.
+        clock : callable, optional
+            As that of the class.
 
         Returns
         -------
@@ -118,11 +136,12 @@ class Challenge:
         """
         from mlstream.challenge.making.create import create_challenge
 
+        clock = clock or WatchedClock()
         create_challenge(stream, Path(config), Path(folder), Path(bundle), clock=clock, force=force)
         return cls(folder, clock=clock)
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str], *, clock: Clock = utc_now, n_processes: int = 1) -> Challenge:
+    def open(cls, folder: str | os.PathLike[str], *, clock: Clock | None = None, n_processes: int = 1) -> Challenge:
         """Open a challenge that was created; parameters are those of the class."""
         return cls(folder, clock=clock, n_processes=n_processes)
 
@@ -143,6 +162,33 @@ class Challenge:
         """Return the time of the organiser's machine."""
         return self._clock()
 
+    def compare_clock(self) -> ClockState:
+        """Compare the clock of the organiser's machine with the last event."""
+        now = self._clock()
+        with self._store.read() as state:
+            last, problem = last_time(state) or now, None
+            try:
+                require_time(state, now, self._started)
+            except (ClockJumped, ClockRanBack) as error:
+                problem = str(error)
+        return ClockState(now, last, problem)
+
+    def accept_clock(self) -> ClockState:
+        """Confirm that the clock is right where events are refused for it, and log that; otherwise, change nothing.
+
+        What a team sent counts on the day that was recorded then: no query is given back, and none is taken.
+
+        Returns
+        -------
+        ClockState
+            The clock and the last event as they were.
+        """
+        found = self.compare_clock()
+        if found.problem is not None:
+            with self._store.write(found.now) as state:
+                state.add("clocks", before=format_time(found.last))
+        return found
+
     def phase(self) -> Phase:
         """Return the phase: registration, development, selection, final or published."""
         with self._store.read() as state:
@@ -156,13 +202,13 @@ class Challenge:
         TeamRefused
             If the name breaks a rule, or is another team's.
         """
-        with self._store.write(self._clock()) as state:
+        with self._write() as state:
             self._require_open(state, to="join")
             return add_team(state, team)
 
     def invite(self) -> str:
         """Return the code of a new invitation, by which one team can register."""
-        with self._store.write(self._clock()) as state:
+        with self._write() as state:
             self._require_open(state, to="invite")
             return add_invitation(state)
 
@@ -176,7 +222,7 @@ class Challenge:
         TeamRefused
             If the name breaks a rule; the invitation is then not used.
         """
-        with self._store.write(self._clock()) as state:
+        with self._write() as state:
             self._require_open(state, to="register")
             return add_team(state, team, code)
 
@@ -188,7 +234,7 @@ class Challenge:
         TeamRefused
             If a name is unknown, or the team would be too large.
         """
-        with self._store.write(self._clock()) as state:
+        with self._write() as state:
             require_phase(phase_of(state, self.config, state.now), "registration", "development", to="merge teams")
             add_merge(state, kept, other, self.config.team_size)
 
@@ -332,7 +378,7 @@ class Challenge:
         PhaseClosed
             If the time of development and selection is over.
         """
-        with self._store.write(self._clock()) as state:
+        with self._write() as state:
             team = find_team(state, token)
             require_phase(phase_of(state, self.config, state.now), "development", "selection", to="select")
             require_selectable(state, self.config, team, submissions)
@@ -379,13 +425,13 @@ class Challenge:
         ScoringFailed
             If a submission could not be scored; call it again.
         """
-        with self._store.write(self._clock()) as state:
+        with self._write() as state:
             if not state.first("SELECT 1 FROM closings"):
                 require_end(self.config, phase_of(state, self.config, state.now), early=early)
                 state.add("closings")
         self.complete_pending()
         self._score_selected()
-        with self._store.write(self._clock()) as state:
+        with self._write() as state:
             record_ranking(state, self.config)
         return self.ranking()
 
@@ -416,7 +462,7 @@ class Challenge:
             If the folder exists.
         """
         path = release_truth(self.folder, self.manifest, self.ranking(), Path(to))
-        with self._store.write(self._clock()) as state:
+        with self._write() as state:
             state.add("releases")
         return path
 
@@ -436,6 +482,9 @@ class Challenge:
         with self._store.read() as state:
             return audit_challenge(state, self.folder, head)
 
+    def _write(self) -> AbstractContextManager[Writing]:
+        return self._store.write(self._clock(), self._started)
+
     def _reserve(self, content: bytes, team: str, name: str) -> Reservation:
         digest = hashlib.sha256(content).hexdigest()
         with self._store.read() as state:
@@ -446,7 +495,7 @@ class Challenge:
             require_admission(state, self.config, members, now)
         scratch = write_scratch(self.folder, content)
         try:
-            with self._store.write(self._clock()) as state:
+            with self._write() as state:
                 # It may have been merged meanwhile.
                 team = root_of(state, team)
                 members = members_of(state, team)
@@ -468,12 +517,12 @@ class Challenge:
         try:
             scores = self._pool.score_public(row["sha256"], row["file_name"])
         except InvalidSubmission as error:
-            with self._store.write(self._clock()) as state:
+            with self._write() as state:
                 record_rejection(state, submission, str(error))
-            with self._store.write(self._clock()) as state:
+            with self._write() as state:
                 drop_rejected(state, self.folder, row["sha256"])
             return
-        with self._store.write(self._clock()) as state:
+        with self._write() as state:
             record_scores(state, self.config, submission, scores)
 
     def _score_selected(self) -> None:
@@ -482,7 +531,7 @@ class Challenge:
             selected = [one for one in list_selected(state, self.config) if one.submission not in done]
         for one in selected:
             scores = self._pool.score_final(one.sha256, one.file_name)
-            with self._store.write(self._clock()) as state:
+            with self._write() as state:
                 record_final(state, one.submission, scores)
 
     def _require_open(self, state: Writing, *, to: str) -> None:

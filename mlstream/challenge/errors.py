@@ -78,6 +78,13 @@ class ClockRanBack(ChallengeError):
     http_status = 503
 
 
+class ClockJumped(ChallengeError):
+    """The clock of the organiser's machine went ahead of the time that passed, or nobody has confirmed a long gap."""
+
+    code = "clock_jumped"
+    http_status = 503
+
+
 class ScoringFailed(ChallengeError):
     """The process that scores died, or met data that are not those of the challenge."""
 

@@ -52,6 +52,14 @@ class TeamStatus(NamedTuple):
     selected: tuple[int, ...]  # Numbers of the submissions that count at the end.
 
 
+class ClockState(NamedTuple):
+    """The clock of the organiser's machine, beside the log."""
+
+    now: datetime
+    last: datetime  # When the last event was recorded.
+    problem: str | None  # Why no event is recorded by this clock, unless it is accepted.
+
+
 class BoardRow(NamedTuple):
     """A row of the public board."""
 

@@ -78,6 +78,7 @@ OF_CHALLENGES: dict[str, tuple[Callable[..., None], ...]] = {
         organiser.join,
         organiser.invite,
         organiser.merge,
+        organiser.clock,
         organiser.serve,
         organiser.score,
         organiser.leaderboard,

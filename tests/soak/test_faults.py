@@ -63,6 +63,7 @@ WITHOUT_CASE = {
     "arena": "runs are written by campaigns, pages and bundles as files of other commands",
     "cards": "runs publish's writers on tables of the machine",
     "challenge audit": "reads",
+    "challenge clock": "reads; with --accept, one row of the engine",
     "challenge demo": "runs the other commands of a challenge",
     "challenge serve": "a server, whose engine the other commands of a challenge share",
     "challenge status": "reads",

@@ -14,12 +14,14 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from mlstream.challenge.errors import ClockRanBack, StateFailed
+from mlstream.challenge.clock import MAX_STEP, format_second
+from mlstream.challenge.errors import ClockJumped, ClockRanBack, StateFailed
 from mlstream.challenge.state.events import Event, SqlValue, next_event
 
-# What a clock may be behind the last event, after it was set or on another processor.
-MAX_BACK = timedelta(seconds=60)
+# Between two events; a challenge that nobody touched for longer asks the organiser whether its clock is right.
+MAX_GAP = timedelta(days=30)
 
+_WAY_OUT = "Set the clock of this machine, or, if it is right, run `mlstream challenge clock ORG --accept`."
 _VERSION = 1
 _BUSY_S = 60.0
 # Every row of a table but `events` is the content of an event.
@@ -39,6 +41,7 @@ TABLES = {
     "final_scores": "submission INTEGER PRIMARY KEY, content TEXT NOT NULL, time TEXT NOT NULL",
     "rankings": "id INTEGER PRIMARY KEY CHECK (id = 1), content TEXT NOT NULL, time TEXT NOT NULL",
     "releases": "id INTEGER PRIMARY KEY, time TEXT NOT NULL",
+    "clocks": "id INTEGER PRIMARY KEY, before TEXT NOT NULL, time TEXT NOT NULL",
 }
 _EVENTS = (
     "id INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, content TEXT NOT NULL, previous TEXT NOT NULL, "
@@ -87,12 +90,15 @@ class Writing(Reading):
     """A transaction that adds rows; nobody else adds any meanwhile.
 
     `now` is the time by the organiser's clock; the time of the rows is never before the last event. ClockRanBack is
-    raised if the clock is more than a minute before it.
+    raised if the clock is more than a minute before it; ClockJumped if it was long after it at `started`, since when it
+    is watched. Without `started`, the clock is believed.
     """
 
-    def __init__(self, connection: sqlite3.Connection, now: datetime) -> None:
+    def __init__(self, connection: sqlite3.Connection, now: datetime, started: datetime | None) -> None:
         super().__init__(connection)
-        self.now = after_last(self, now)
+        self.now = now
+        if started is not None:
+            self.now = require_time(self, now, started)
 
     def add(self, table: str, **row: SqlValue) -> int:
         """Add a row with the time, and its event; return the number of the row."""
@@ -137,10 +143,10 @@ class Store:
             yield Reading(connection)
 
     @contextmanager
-    def write(self, now: datetime) -> Iterator[Writing]:
-        """Yield a transaction that is committed if the block succeeds."""
+    def write(self, now: datetime, started: datetime | None = None) -> Iterator[Writing]:
+        """Yield a transaction that is committed if the block succeeds; times are those of `Writing`."""
         with self._transaction("IMMEDIATE") as connection:
-            yield Writing(connection, now)
+            yield Writing(connection, now, started)
 
     def close(self) -> None:
         """Close the connections of all threads, which must be done with them."""
@@ -181,21 +187,38 @@ class Store:
         return found
 
 
+def last_time(state: Reading) -> datetime | None:
+    """Return the time of the last event, or None."""
+    last = state.last_event()
+    return None if last is None else read_time(last.time)
+
+
 def after_last(state: Reading, now: datetime) -> datetime:
     """Return the time, but never one before the last event.
 
     ClockRanBack is raised if it is more than a minute before that.
     """
-    last = state.last_event()
-    if last is None:
-        return now
-    before = read_time(last.time)
-    if before - now > MAX_BACK:
+    last = last_time(state) or now
+    if last - now > MAX_STEP:
         raise ClockRanBack(
-            f"The clock must not run back by more than {MAX_BACK.seconds} s: the last event is of "
-            f"{before:%Y-%m-%d %H:%M:%S} UTC. Got {now:%Y-%m-%d %H:%M:%S}. Set the clock of this machine."
+            f"The clock must not run back by more than {MAX_STEP.seconds} s. Got {format_second(now)}, and the last event is of "
+            f"{format_second(last)}. {_WAY_OUT}"
         )
-    return max(now, before)
+    return max(now, last)
+
+
+def require_time(state: Reading, now: datetime, started: datetime) -> datetime:
+    """Return the time of the next event, as `after_last`.
+
+    ClockJumped is raised if the clock was long after the last event when this process, which watches it, started.
+    """
+    last = last_time(state) or started
+    if started - last > MAX_GAP:
+        raise ClockJumped(
+            f"The clock must be at most {MAX_GAP.days} days after the last event, unless the organiser confirms it. "
+            f"Got {format_second(started)}, and the last event is of {format_second(last)}. {_WAY_OUT}"
+        )
+    return after_last(state, now)
 
 
 def marks(values: Sized) -> str:

@@ -58,6 +58,28 @@ def merge(
     console.print_line(f"Team {other!r} is a part of team {kept!r} now; both tokens are valid.")
 
 
+def clock(
+    folder: Folder,
+    accept: Annotated[bool, typer.Option("--accept", help="Confirm that the clock is right, which is logged.")] = False,
+) -> None:
+    """Compare the clock of this machine with the last event; after a wrong clock or a long pause, accept it.
+
+    The exit status is 1 if events are refused.
+    """
+    from mlstream.challenge.clock import format_second
+
+    with open_challenge(folder) as challenge:
+        found = challenge.accept_clock() if accept else challenge.compare_clock()
+    console.print_line(f"This machine: {format_second(found.now)}; last event: {format_second(found.last)}")
+    if found.problem is None:
+        console.print_line("Events are recorded by this clock.")
+    elif accept:
+        console.print_line("Accepted: events are recorded by this clock from now on. Budgets are as they were.")
+    else:
+        console.print_line(found.problem)
+        raise typer.Exit(1)
+
+
 def score(
     folder: Folder,
     inbox: Annotated[Path, typer.Option(help="Folder that teams move their submissions into.")],

@@ -58,11 +58,11 @@ def score_in_this_process(monkeypatch):
     monkeypatch.setattr(Challenge, "__init__", begin_here)
 
 
-def make_challenge(path, clock=None, *, processes=False, **options):
-    """Make a challenge with an empty state, and open it."""
+def make_challenge(path, clock=None, *, processes=False, begun=START, **options):
+    """Make a challenge with an empty state, which began at a time, and open it."""
     folder = make_folder(path, **options)
-    begin_state(folder, START)
-    challenge = Challenge(path, clock=clock or Clock())
+    begin_state(folder, begun)
+    challenge = Challenge(path, clock=clock or Clock(begun))
     if not processes:
         challenge._pool = SameProcess(folder)
     return challenge

@@ -14,6 +14,7 @@ import pytest
 import requests
 
 from mlstream.challenge.client import RemoteChallenge
+from mlstream.challenge.clock import utc_now
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import BudgetSpent, InvalidSubmission, PhaseClosed, UnknownSubmission, UnknownToken
 from mlstream.challenge.server.serve import Address, serve
@@ -379,7 +380,7 @@ def test_a_folder_without_a_challenge_is_not_served(tmp_path):
 
 @pytest.mark.slow
 def test_the_command_serves_one_server_a_folder_and_survives_a_kill(tmp_path):
-    site = Site(tmp_path, Clock())
+    site = Site(tmp_path, utc_now)
     token, headers = site.join("first")
     site.stop()
     command = [sys.executable, "-m", "mlstream", "challenge", "serve", str(site.folder), "--port", "0"]

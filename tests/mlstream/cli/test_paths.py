@@ -85,6 +85,7 @@ ROWS = (
     "challenge join {org} Bob",
     "challenge invite {org}",
     "challenge merge {org} Ada Eve",
+    "challenge clock {org}",
     "challenge serve {org} --bundle {pub} --certificate {host.pem} --key {host.key}",
     "challenge score {org} --inbox {inbox} --once",
     "challenge leaderboard {org} --html {new.html}",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from mlstream.challenge.clock import utc_now
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import ChallengeError
 from mlstream.challenge.state.teams import team_of_token
@@ -22,7 +23,7 @@ RULES = "queries_per_day = 2"
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    made = make_challenge(tmp_path / "org", rules=RULES)
+    made = make_challenge(tmp_path / "org", rules=RULES, begun=utc_now())
     for seed in range(3):
         (tmp_path / f"{seed}.csv").write_bytes(draw(made, seed))
     (tmp_path / "bad.csv").write_text("nonsense")
@@ -166,7 +167,7 @@ def test_a_broken_log_ends_the_audit_with_status_1(folder):
 
 
 def test_before_its_end_a_challenge_is_closed_on_demand_only(tmp_path):
-    with make_challenge(tmp_path / "org", rules="development_ends = 9999-01-01T00:00:00"):
+    with make_challenge(tmp_path / "org", rules="development_ends = 9999-01-01T00:00:00", begun=utc_now()):
         assert "--early" in fails("close", tmp_path / "org")[1]
         assert "Head of the log" in run("close", tmp_path / "org", "--early")
 

@@ -39,12 +39,20 @@ from mlstream.challenge.scoring.pool import ScoringPool
 from mlstream.challenge.scoring.ranking import FinalRanking
 from mlstream.challenge.state.audit import audit_challenge
 from mlstream.challenge.state.boards import list_teams, make_board, make_history, make_status, require_selectable
-from mlstream.challenge.state.closing import list_selected, read_ranking, record_final, record_ranking, require_end
+from mlstream.challenge.state.closing import (
+    has_final,
+    list_selected,
+    read_ranking,
+    record_final,
+    record_ranking,
+    require_end,
+)
 from mlstream.challenge.state.phases import phase_of, require_phase
 from mlstream.challenge.state.store import Store, Writing, after_last, format_time, last_time, require_time
 from mlstream.challenge.state.submitting import (
     QueriesWaiting,
     add_submission,
+    claim_file,
     drop_rejected,
     find_repeat,
     is_done,
@@ -345,17 +353,20 @@ class Challenge:
             Id of a team; all teams by default.
         """
         sweep_scratch(self.folder)
-        with self._store.read() as state:
-            members = None if team is None else members_of(state, root_of(state, team))
-            waiting = [int(row["id"]) for row in waiting_rows(state, members)]
         n_done = 0
-        for submission in waiting:
+        for waiting in self.waiting(team):
             try:
-                self._score(submission)
+                self._score(waiting.submission)
             except ScoringFailed:
                 continue
             n_done += 1
         return n_done
+
+    def waiting(self, team: str | None = None) -> list[Reservation]:
+        """List what was reserved and neither scored nor rejected, of a team by its id, or of all."""
+        with self._store.read() as state:
+            members = None if team is None else members_of(state, root_of(state, team))
+            return [Reservation(row["id"], False) for row in waiting_rows(state, members)]
 
     def status(self, token: str) -> TeamStatus:
         """Return budget, submissions and selection of the team that a token belongs to.
@@ -511,28 +522,36 @@ class Challenge:
     def _score(self, submission: int) -> None:
         """Score or reject a submission, unless that was done."""
         with self._store.read() as state:
-            if is_done(state, submission):
-                return
             row = submission_row(state, submission)
+        with claim_file(self.folder, row["sha256"]):
+            with self._store.read() as state:
+                if is_done(state, submission):
+                    return
+            self._score_claimed(submission, row["sha256"], row["file_name"])
+
+    def _score_claimed(self, submission: int, sha256: str, file_name: str) -> None:
         try:
-            scores = self._pool.score_public(row["sha256"], row["file_name"])
+            scores = self._pool.score_public(sha256, file_name)
         except InvalidSubmission as error:
             with self._write() as state:
                 record_rejection(state, submission, str(error))
             with self._write() as state:
-                drop_rejected(state, self.folder, row["sha256"])
+                drop_rejected(state, self.folder, sha256)
             return
         with self._write() as state:
             record_scores(state, self.config, submission, scores)
 
     def _score_selected(self) -> None:
         with self._store.read() as state:
-            done = {row["submission"] for row in state.rows("SELECT submission FROM final_scores")}
-            selected = [one for one in list_selected(state, self.config) if one.submission not in done]
+            selected = list_selected(state, self.config)
         for one in selected:
-            scores = self._pool.score_final(one.sha256, one.file_name)
-            with self._write() as state:
-                record_final(state, one.submission, scores)
+            with claim_file(self.folder, one.sha256):
+                with self._store.read() as state:
+                    if has_final(state, one.submission):
+                        continue
+                scores = self._pool.score_final(one.sha256, one.file_name)
+                with self._write() as state:
+                    record_final(state, one.submission, scores)
 
     def _require_open(self, state: Writing, *, to: str) -> None:
         require_phase(phase_of(state, self.config, state.now), "registration", "development", to=to)

@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
+from contextlib import suppress
 from queue import LifoQueue
 from typing import Any, cast
 
@@ -54,22 +56,8 @@ class ScoringPool:
             self._free.put(None)
 
     def _request(self, **request: str) -> Any:
-        process = self._free.get()
-        try:
-            if process is None or process.poll() is not None:
-                process = self._start()
-            reply = _ask(process, json.dumps(request))
-        except (OSError, ValueError):
-            reply = {"failed": True}
-            _end(process)
-            process = None
-        except BaseException:
-            # Its reply, which nobody waits for now, must not be taken for that to the next request.
-            _end(process)
-            process = None
-            raise
-        finally:
-            self._free.put(process)
+        # A process may die for reasons of the machine, which are not the file's.
+        reply = self._try(request) or self._try(request) or {}
         if "invalid" in reply:
             raise InvalidSubmission(reply["invalid"])
         if "disk" in reply:
@@ -80,6 +68,25 @@ class ScoringPool:
         if "scores" not in reply:
             raise ScoringFailed("The submission is stored but could not be scored. The organiser can try again.")
         return reply["scores"]
+
+    def _try(self, request: Mapping[str, str]) -> Any:
+        """Send a request to a free process; return its reply, or None if it died."""
+        process = self._free.get()
+        try:
+            if process is None or process.poll() is not None:
+                process = self._start()
+            return _ask(process, json.dumps(request))
+        except (OSError, ValueError):
+            _end(process)
+            process = None
+            return None
+        except BaseException:
+            # Its reply, which nobody waits for now, must not be taken for that to the next request.
+            _end(process)
+            process = None
+            raise
+        finally:
+            self._free.put(process)
 
     def _start(self) -> subprocess.Popen[str]:
         path = os.pathsep.join(filter(None, sys.path))
@@ -94,7 +101,7 @@ class ScoringPool:
 
 
 def _ask(process: subprocess.Popen[str], request: str) -> Any:
-    """Send one request and wait for its reply; a process that takes too long is ended."""
+    """Send one request and wait for its reply; a process that takes too long is ended, and has failed."""
     timer = threading.Timer(_MAX_S, process.kill)
     # One that an interrupt leaves behind must not keep this process from its end.
     timer.daemon = True
@@ -103,7 +110,8 @@ def _ask(process: subprocess.Popen[str], request: str) -> Any:
         assert process.stdin is not None and process.stdout is not None  # noqa: PT018, S101 - both are pipes
         process.stdin.write(f"{request}\n")
         process.stdin.flush()
-        return json.loads(process.stdout.readline())
+        line = process.stdout.readline()
+        return json.loads(line) if line or not timer.finished.is_set() else {"failed": True}
     finally:
         timer.cancel()
 
@@ -112,7 +120,9 @@ def _end(process: subprocess.Popen[str] | None) -> None:
     if process is None:
         return
     for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            pipe.close()
+        # A request that a dead process never read is still to be written.
+        with suppress(OSError):
+            if pipe is not None:
+                pipe.close()
     process.kill()
     process.wait()

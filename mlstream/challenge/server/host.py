@@ -9,15 +9,19 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 
 from mlstream._support.files import is_plain
 from mlstream.challenge.engine import Challenge
-from mlstream.challenge.errors import ChallengeError
+from mlstream.challenge.errors import ChallengeError, InvalidSubmission
 from mlstream.challenge.making.bundle import SUMS, find_changed, is_list_of, read_sums
 from mlstream.challenge.organiser import is_organiser
 from mlstream.challenge.replies import Reservation
+from mlstream.challenge.state.submitting import sweep_scratch
 
 _KEY_BYTES = 32
+# A full disk, or a clock that is wrong, takes someone to mend.
+_AGAIN_S, _MAX_AGAIN_S = 30.0, 3600.0
 # Where uvicorn's own lines go.
 _LOG = logging.getLogger("uvicorn.error")
 
@@ -59,11 +63,11 @@ class Host:
             finally:
                 self._workers = None
 
-    def score_later(self, reservation: Reservation) -> None:
-        """Score a reserved submission after those before it."""
+    def score_later(self, reservation: Reservation, n_failures: int = 0) -> None:
+        """Score a reserved submission after those before it; if that fails, again later."""
         # Without workers the server is about to end; the next one scores what is reserved.
         if self._workers is not None:
-            self._workers.submit(self._score, reservation)
+            self._workers.submit(self._score, reservation, n_failures)
 
     def is_organiser(self, token: str) -> bool:
         """Return whether a token is the organiser's."""
@@ -77,17 +81,22 @@ class Host:
         """Return whether a form comes from a page of this server, made for this session."""
         return hmac.compare_digest(self.form_token(session).encode(), token.encode("utf-8", "surrogatepass"))
 
-    def _score(self, reservation: Reservation) -> None:
+    def _score(self, reservation: Reservation, n_failures: int) -> None:
         try:
             self.challenge.complete(reservation)
-        except ChallengeError as error:
+        except InvalidSubmission as error:
             _LOG.info("submission %d: %s", reservation.submission, error.code)
+        except (ChallengeError, OSError) as error:
+            wait_s = min(_AGAIN_S * 2**n_failures, _MAX_AGAIN_S)
+            _LOG.warning("submission %d, again in %d s: %s", reservation.submission, wait_s, error)
+            later = Timer(wait_s, self.score_later, (reservation, n_failures + 1))
+            later.daemon = True
+            later.start()
 
     def _score_rest(self) -> None:
-        try:
-            self.challenge.complete_pending()
-        except ChallengeError as error:
-            _LOG.warning("submissions of an earlier process: %s", error.code)
+        sweep_scratch(self.challenge.folder)
+        for reservation in self.challenge.waiting():
+            self.score_later(reservation)
 
 
 def list_bundle(bundle: Path) -> list[Path]:

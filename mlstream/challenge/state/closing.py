@@ -46,9 +46,14 @@ def list_selected(state: Reading, config: ChallengeConfig) -> list[Selected]:
     return [Selected(team, row["id"], row["sha256"], row["file_name"]) for team, row in rows]
 
 
+def has_final(state: Reading, submission: int) -> bool:
+    """Return whether a submission has final scores."""
+    return state.first("SELECT 1 FROM final_scores WHERE submission = ?", submission) is not None
+
+
 def record_final(state: Writing, submission: int, scores: FinalScores) -> None:
     """Record the final scores of a submission, unless another process has done so."""
-    if not state.first("SELECT 1 FROM final_scores WHERE submission = ?", submission):
+    if not has_final(state, submission):
         state.add("final_scores", submission=submission, content=json.dumps(scores))
 
 

@@ -201,8 +201,8 @@ def after_last(state: Reading, now: datetime) -> datetime:
     last = last_time(state) or now
     if last - now > MAX_STEP:
         raise ClockRanBack(
-            f"The clock must not run back by more than {MAX_STEP.seconds} s. Got {format_second(now)}, and the last event is of "
-            f"{format_second(last)}. {_WAY_OUT}"
+            f"The clock must not run back by more than {MAX_STEP.seconds} s. Got {format_second(now)}, and the last "
+            f"event is of {format_second(last)}. {_WAY_OUT}"
         )
     return max(now, last)
 

@@ -6,10 +6,12 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
+
+from filelock import lock_descriptor
 
 from mlstream._support.files import naming_errors
 from mlstream.challenge.config import ChallengeConfig
@@ -95,6 +97,24 @@ def store_file(folder: OrganiserFolder, scratch: Path, sha256: str) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+@contextmanager
+def claim_file(folder: OrganiserFolder, sha256: str) -> Iterator[None]:
+    """Let nobody else score a stored file meanwhile; the system ends the claim of a process that dies.
+
+    A file that is gone was rejected, or damaged: whoever scores it finds out.
+    """
+    try:
+        handle = os.open(folder.submissions / sha256, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        yield
+        return
+    try:
+        lock_descriptor(handle)
+        yield
+    finally:
+        os.close(handle)
 
 
 def record_scores(state: Writing, config: ChallengeConfig, submission: int, scores: PublicScores) -> None:

@@ -65,11 +65,15 @@ class ChallengeConfig(Model):
     queries_per_day: Annotated[Whole, Field(ge=1, le=10_000)] = 30
     invalid_per_day: Annotated[Whole, Field(ge=1, le=100_000)] = 300
     final_selections: Annotated[Whole, Field(ge=1, le=100)] = 1
-    decimals: Annotated[Whole, Field(ge=0, le=15)] = 3
+    decimals: Annotated[Whole, Field(ge=0, le=15)] | None = Field(
+        default=None, description="By default those of ladder_step, or 3 without a step."
+    )
     eps_public: Annotated[Number, Field(gt=0, lt=0.5)] = 1e-3
     eps_final: Annotated[Number, Field(gt=0, lt=0.5)] = 1e-15
     min_rows: Annotated[Whole, Field(ge=1)] = 1000
-    ladder_step: Annotated[Number, Field(ge=0, le=1)] = 0.0
+    ladder_step: Annotated[Number, Field(ge=0, le=1)] | None = Field(
+        default=None, description="By default the standard error of the score on the validation rows, rounded up."
+    )
     team_size: Annotated[Whole, Field(ge=1, le=1000)] = 5
     max_bytes: Annotated[Whole, Field(ge=1000, le=10_000_000_000)] = 50_000_000
     in_distribution_score: Flag = False

@@ -23,7 +23,7 @@ from mlstream.challenge.errors import (
     StateFailed,
 )
 from mlstream.challenge.folder import OrganiserFolder, require_private
-from mlstream.challenge.manifest import Manifest, read_manifest
+from mlstream.challenge.manifest import Feedback, Manifest, read_manifest
 from mlstream.challenge.release import release_truth
 from mlstream.challenge.replies import (
     AuditReport,
@@ -35,6 +35,7 @@ from mlstream.challenge.replies import (
     TeamEntry,
     TeamStatus,
 )
+from mlstream.challenge.scoring.feedback import feedback_of
 from mlstream.challenge.scoring.pool import ScoringPool
 from mlstream.challenge.scoring.ranking import FinalRanking
 from mlstream.challenge.state.audit import audit_challenge
@@ -99,6 +100,7 @@ class Challenge:
         self.folder = OrganiserFolder(Path(folder).absolute())
         self.config: ChallengeConfig = read_config(self.folder.config)
         self.manifest: Manifest = read_manifest(self.folder.manifest)
+        self.feedback: Feedback = feedback_of(self.config, self.manifest.feedback)
         self._clock = clock or WatchedClock()
         self._started = self._clock()
         self._store = Store(self.folder.state)
@@ -539,7 +541,7 @@ class Challenge:
                 drop_rejected(state, self.folder, sha256)
             return
         with self._write() as state:
-            record_scores(state, self.config, submission, scores)
+            record_scores(state, self.config, self.feedback, submission, scores)
 
     def _score_selected(self) -> None:
         with self._store.read() as state:

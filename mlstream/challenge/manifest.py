@@ -41,6 +41,19 @@ class EnvironmentEntry(Model):
         return self
 
 
+class Feedback(Model):
+    """What a team is told of a score."""
+
+    model_config = _STRICT
+
+    decimals: Annotated[int, Field(ge=0, le=15)]
+    step: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = Field(
+        description="By how much a score must be better than all before it to be reported, as a multiple of it; or 0."
+    )
+    start: float | None = Field(default=None, description="What the first score must be better than.")
+    start_in_distribution: float | None = Field(default=None, description="As start, on held-out training rows.")
+
+
 class Manifest(Model):
     """Facts about a challenge that never change."""
 
@@ -62,6 +75,7 @@ class Manifest(Model):
     n_identical_rows: Annotated[int, Field(ge=0)]
     dropped_rows: Annotated[int, Field(ge=0)]
     in_distribution_score: bool
+    feedback: Feedback | None = Field(default=None, description="Null before the noise of the rows decided on it.")
 
     @property
     def scored_names(self) -> list[str]:

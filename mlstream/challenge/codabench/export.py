@@ -28,6 +28,7 @@ from mlstream.challenge.making.bundle import RULES
 from mlstream.challenge.making.create import fill_bundle
 from mlstream.challenge.making.plan import make_plan, truth_of
 from mlstream.challenge.manifest import Manifest, Role, read_manifest
+from mlstream.challenge.scoring.feedback import feedback_of
 from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.submissions.rows import SubmissionLayout
 from mlstream.challenge.truth import Keys, format_keys, holdout_keys, read_truth
@@ -79,7 +80,9 @@ def export_codabench(folder: Path, output: Path, *, development_ends: datetime |
     require_private(folder)
     require_apart(folder, output)
     place = OrganiserFolder(folder)
-    config, manifest = read_config(place.config), read_manifest(place.manifest)
+    rules, manifest = read_config(place.config), read_manifest(place.manifest)
+    feedback = feedback_of(rules, manifest.feedback)
+    config = rules.model_copy(update={"decimals": feedback.decimals, "ladder_step": 0.0})
     competition = _describe(config, manifest, development_ends)
     with atomic_path(output) as part:
         # Truth: for the eyes of the organiser only.
@@ -92,7 +95,7 @@ def export_codabench(folder: Path, output: Path, *, development_ends: datetime |
             _write_tasks(archive, place, config, manifest)
     no_ladder = "Codabench shows the score of each submission; ladder_step has no effect there."
     return [
-        *([no_ladder] if config.ladder_step else []),
+        *([no_ladder] if feedback.step else []),
         "Codabench has no log that proves itself, takes the same bytes for another submission, and counts days and "
         "submissions by account. Final columns are hidden until you show them.",
     ]
@@ -239,7 +242,8 @@ def _write_pages(archive: zipfile.ZipFile, place: OrganiserFolder, config: Chall
     plan = make_plan(stream, config, place.salt.read_bytes(), force=True)
     with tempfile.TemporaryDirectory() as scratch:
         public = Path(scratch)
-        fill_bundle(public, stream, config, plan, [truth.row_keys for truth in truth_of(plan)])
+        keys = [truth.row_keys for truth in truth_of(plan)]
+        fill_bundle(public, stream, config, plan, keys, feedback_of(config, None))
         for path in sorted(public.iterdir()):
             archive.write(path, f"public_data/{path.name}")
         archive.write(public / RULES, "pages/rules.md")

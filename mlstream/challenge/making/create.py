@@ -21,10 +21,11 @@ from mlstream.challenge.making.environments import Environment
 from mlstream.challenge.making.hiding import keyed_digest
 from mlstream.challenge.making.plan import Plan, make_plan, truth_of
 from mlstream.challenge.making.public_card import PublicCard, PublicEnvironment, describe_features
-from mlstream.challenge.manifest import EnvironmentEntry, Manifest, write_manifest
+from mlstream.challenge.manifest import EnvironmentEntry, Feedback, Manifest, write_manifest
+from mlstream.challenge.scoring.feedback import plan_feedback
 from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.state.store import Store
-from mlstream.challenge.truth import Keys, hash_keys, write_truth
+from mlstream.challenge.truth import Keys, Truth, hash_keys, write_truth
 from mlstream.data.registry import list_datasets
 from mlstream.formats import save
 from mlstream.streams.stream import Index, Stream
@@ -62,13 +63,14 @@ def create_challenge(
     with atomic_folders(folder, bundle) as (private, public):
         private.chmod(PRIVATE)
         place = OrganiserFolder(private)
-        keys = _write_truth(place, plan)
-        fill_bundle(public, stream, config, plan, keys)
+        truths = _write_truth(place, plan)
+        keys, feedback = [truth.row_keys for truth in truths], _plan_feedback(config, plan, truths)
+        fill_bundle(public, stream, config, plan, keys, feedback)
         save(stream, place.stream)
         place.salt.write_bytes(plan.salt)
         place.config.write_bytes(rules)
         hashes = sha256_of(place.stream), sha256_of(public / SUMS)
-        manifest = _summarise(stream, config, plan, keys, hashes, clock())
+        manifest = _summarise(stream, config, plan, keys, hashes, clock()).model_copy(update={"feedback": feedback})
         write_manifest(place.manifest, manifest)
         try:
             begin_state(place, manifest.created)
@@ -95,12 +97,14 @@ def begin_state(folder: OrganiserFolder, now: datetime) -> None:
         store.close()
 
 
-def fill_bundle(folder: Path, stream: Stream, config: ChallengeConfig, plan: Plan, keys: Sequence[Keys]) -> None:
+def fill_bundle(
+    folder: Path, stream: Stream, config: ChallengeConfig, plan: Plan, keys: Sequence[Keys], feedback: Feedback
+) -> None:
     """Write the bundle for contestants into an empty folder; `plan` comes from `make_plan`.
 
     `keys` are those of the rows of each hidden environment.
     """
-    write_bundle(folder, _describe(stream, config, plan), _training_rows(plan), _hidden_rows(plan, keys))
+    write_bundle(folder, _describe(stream, config, plan, feedback), _training_rows(plan), _hidden_rows(plan, keys))
 
 
 def advise(stream: Stream, manifest: Manifest) -> list[str]:
@@ -125,13 +129,21 @@ def advise(stream: Stream, manifest: Manifest) -> list[str]:
     return found
 
 
-def _write_truth(place: OrganiserFolder, plan: Plan) -> list[Keys]:
+def _plan_feedback(config: ChallengeConfig, plan: Plan, truths: Sequence[Truth]) -> Feedback:
+    pairs = [(one.role, truth) for one, truth in zip(plan.hidden, truths, strict=True)]
+    validation, trained = (
+        [truth for found, truth in pairs if found == role] for role in ("validation", "in-distribution")
+    )
+    return plan_feedback(config, validation, trained)
+
+
+def _write_truth(place: OrganiserFolder, plan: Plan) -> list[Truth]:
     place.truth.mkdir()
     place.submissions.mkdir()
     truths = truth_of(plan)
     for number, truth in enumerate(truths):
         write_truth(place.truth / _truth_name(number), truth)
-    return [truth.row_keys for truth in truths]
+    return truths
 
 
 def _truth_name(number: int) -> str:
@@ -164,7 +176,7 @@ def _hidden_rows(plan: Plan, keys: Sequence[Keys]) -> HiddenRows:
     return HiddenRows(joined[order], table[order])
 
 
-def _describe(stream: Stream, config: ChallengeConfig, plan: Plan) -> PublicCard:
+def _describe(stream: Stream, config: ChallengeConfig, plan: Plan, feedback: Feedback) -> PublicCard:
     labels, taken = stream.card.label_names, {ENVIRONMENT, ROW_ID, *plan.hiding.names}
     for name in labels:
         if name in taken:
@@ -179,6 +191,8 @@ def _describe(stream: Stream, config: ChallengeConfig, plan: Plan) -> PublicCard
         timezone=config.timezone,
         queries_per_day=config.queries_per_day,
         final_selections=config.final_selections,
+        decimals=feedback.decimals,
+        ladder_step=feedback.step,
         robustness_prize=any(one.role == "unseen" for one in plan.hidden),
         features=describe_features(plan.hiding),
         label_names=list(labels),

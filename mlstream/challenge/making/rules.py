@@ -81,8 +81,10 @@ def _ranking(card: PublicCard) -> Iterator[str]:
     yield ""
     yield f"The score is the {_METRICS[card.metric]}. {better} is better."
     yield ""
+    yield f"During development, a reply holds the score in the validation environment, {_feedback(card)}"
+    yield ""
     yield (
-        "During development, a reply holds the score in the validation environment, rounded. At the end, each team's "
+        "At the end, each team's "
         f"selection ({card.final_selections} of its submissions; by default the best in validation) is scored once in "
         "environments about which no question was answered:"
     )
@@ -92,6 +94,17 @@ def _ranking(card: PublicCard) -> Iterator[str]:
         yield "- Robustness prize: the best of the worst scores over environments never seen."
     yield ""
     yield "Of equal scores, the earlier submission ranks first."
+
+
+def _feedback(card: PublicCard) -> str:
+    step = f"{card.ladder_step:g}"
+    if not card.ladder_step:
+        return f"rounded to {card.decimals} decimals."
+    return (
+        f"as a multiple of {step}. A score is reported if it is better, by more than {step}, "
+        "than all that your team was told before, and than that of constant predictions. Otherwise, the reply repeats "
+        "the best of these. Smaller differences are within the noise of the rows, and would tell their labels."
+    )
 
 
 def _terms(card: PublicCard) -> Iterator[str]:

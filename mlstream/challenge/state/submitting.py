@@ -17,7 +17,9 @@ from mlstream._support.files import naming_errors
 from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.errors import BudgetSpent
 from mlstream.challenge.folder import OrganiserFolder
+from mlstream.challenge.manifest import Feedback
 from mlstream.challenge.replies import Reply
+from mlstream.challenge.scoring.feedback import report
 from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.scoring.scorer import PublicScores
 from mlstream.challenge.state.budget import count_used, day_of, require_budget
@@ -117,19 +119,27 @@ def claim_file(folder: OrganiserFolder, sha256: str) -> Iterator[None]:
         os.close(handle)
 
 
-def record_scores(state: Writing, config: ChallengeConfig, submission: int, scores: PublicScores) -> None:
+def record_scores(
+    state: Writing, config: ChallengeConfig, feedback: Feedback, submission: int, scores: PublicScores
+) -> None:
     """Record the scores of a submission, unless another process has done so."""
     if is_done(state, submission):
         return
-    row = submission_row(state, submission)
-    trained = scores["in_distribution"]
+    team, lower_is_better = submission_row(state, submission)["team"], metric_of(config.metric).lower_is_better
+
+    def say(column: str, score: float | None, start: float | None) -> float | None:
+        if score is None:
+            return None
+        reached = _best_reported(state, team, column, lower_is_better=lower_is_better)
+        return report(feedback, score, start if reached is None else reached, lower_is_better=lower_is_better)
+
     state.add(
         "scores",
         submission=submission,
-        team=row["team"],
+        team=team,
         validation=scores["validation"],
-        reported=_report(state, config, row["team"], scores["validation"]),
-        in_distribution=None if trained is None else _round(trained, config),
+        reported=say("reported", scores["validation"], feedback.start),
+        in_distribution=say("in_distribution", scores["in_distribution"], feedback.start_in_distribution),
     )
 
 
@@ -204,20 +214,9 @@ def add_submission(state: Writing, team: str, sha256: str, n_bytes: int, file_na
     )
 
 
-def _report(state: Reading, config: ChallengeConfig, team: str, score: float) -> float:
-    """Return the score that a team is told: rounded, and with a ladder only what is better by a step."""
-    metric, members = metric_of(config.metric), members_of(state, root_of(state, team))
-    best = state.first(
-        f"SELECT MIN(reported), MAX(reported) FROM scores WHERE team IN ({marks(members)})",  # noqa: S608 - marks only
-        *members,
-    )
-    if config.ladder_step and best is not None and best[0] is not None:
-        reached = float(best[0] if metric.lower_is_better else best[1])
-        if not metric.is_better(score, reached, by=config.ladder_step):
-            return reached
-    return _round(score, config)
-
-
-def _round(score: float, config: ChallengeConfig) -> float:
-    # No -0.0, whose sign would be one more digit.
-    return round(score, config.decimals) + 0.0
+def _best_reported(state: Reading, team: str, column: str, *, lower_is_better: bool) -> float | None:
+    """Return the best score that a team was told, in one of two columns, or None."""
+    members, best = members_of(state, root_of(state, team)), "MIN" if lower_is_better else "MAX"
+    query = f"SELECT {best}({column}) AS best FROM scores WHERE team IN ({marks(members)})"  # noqa: S608 - our own
+    found: float | None = state.rows(query, *members)[0]["best"]
+    return found

@@ -19,8 +19,13 @@ def test_the_defaults_are_those_of_the_specification(tmp_path):
     (tmp_path / "c.toml").write_text(f'name = "n"{ROLES}')
     config = read_config(tmp_path / "c.toml")
     assert (config.metric, config.timezone, config.stream) == ("nce", "UTC", None)
-    assert (config.queries_per_day, config.invalid_per_day, config.final_selections, config.decimals) == (30, 300, 1, 3)
-    assert (config.eps_public, config.eps_final, config.min_rows, config.ladder_step) == (1e-3, 1e-15, 1000, 0.0)
+    assert (config.queries_per_day, config.invalid_per_day, config.final_selections, config.decimals) == (
+        30,
+        300,
+        1,
+        None,
+    )
+    assert (config.eps_public, config.eps_final, config.min_rows, config.ladder_step) == (1e-3, 1e-15, 1000, None)
     assert (config.team_size, config.max_bytes, config.in_distribution_score) == (5, 50_000_000, False)
     assert (config.publish_environment_scores, config.remove_duplicate_rows) == (False, False)
     assert config.roles.train == ("a", "b")

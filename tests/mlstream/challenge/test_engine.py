@@ -23,6 +23,7 @@ from mlstream.challenge.errors import (
     UnknownToken,
 )
 from mlstream.challenge.truth import read_truth
+from mlstream.generators import environment_stream
 from tests.mlstream.challenge.challenges import START, Clock, draw, layout_of, make_challenge, truth_table
 from tests.mlstream.challenge.sample_files import as_csv, as_npz, make_prob
 
@@ -339,10 +340,26 @@ def test_a_ladder_reports_only_improvements_by_a_step(tmp_path):
             reported.append(challenge.submit(as_csv(layout, prob), token).score)
     best, expected = None, []
     for score in raw:
-        best = round(score, 6) if best is None or score < best - 0.05 else best
+        best = round(score / 0.05) * 0.05 if best is None or score < best - 0.05 else best
         expected.append(best)
-    assert reported == expected
+    assert reported == pytest.approx(expected, abs=1e-6)
     assert len(set(expected)) == 3
+
+
+def test_by_default_a_reply_tells_no_more_than_constant_predictions_until_it_is_better_by_a_step(tmp_path):
+    stream = environment_stream(n_rows=30, seed=5)
+    (tmp_path / "c.toml").write_text('name = "toy"\nmin_rows = 5\nin_distribution_score = true\n')
+    with Challenge.create(stream, tmp_path / "c.toml", tmp_path / "org", tmp_path / "pub") as challenge:
+        token, layout = challenge.join("Ada"), layout_of(challenge)
+        truth = truth_table(challenge)
+        for strength in (-0.9, 0.0, 0.0001):
+            reply = challenge.submit(as_csv(layout, 0.5 + strength * (truth - 0.5)), token)
+            assert reply[3:5] == (0.0, 0.0)
+        step = challenge.feedback.step
+        reply = challenge.submit(as_csv(layout, 0.5 + 0.5 * (truth - 0.5)), token)
+        for score in reply[3:5]:
+            assert score < -step
+            assert score / step == pytest.approx(round(score / step))
 
 
 def test_replies_do_not_depend_on_the_labels_of_test_and_unseen_environments(tmp_path):

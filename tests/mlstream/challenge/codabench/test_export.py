@@ -29,7 +29,7 @@ ENDS = datetime(2099, 2, 1, tzinfo=UTC)
 ROLES = ("train", "train", "validation", "test", "test", "unseen", "unseen")
 
 
-def make(path, metric="nce", rules=""):
+def make(path, metric="nce", rules="ladder_step = 0.0\n"):
     path.mkdir(exist_ok=True)
     stream = environment_stream(ROLES, n_rows=60, seed=2**50, n_labels=3, evaluation_fraction=0.5)
     (path / "c.toml").write_text(f'name = "a: \\"toy\\" # é"\nmin_rows = 10\nmetric = "{metric}"\n{rules}')
@@ -49,7 +49,7 @@ def one_fast(cases):
 
 @pytest.fixture(scope="module")
 def challenge(tmp_path_factory):
-    with make(tmp_path_factory.mktemp("codabench"), rules="in_distribution_score = true\n") as made:
+    with make(tmp_path_factory.mktemp("codabench"), rules="in_distribution_score = true\nladder_step = 0.0\n") as made:
         yield made
 
 
@@ -63,7 +63,7 @@ def bundle(challenge):
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", one_fast(METRIC_NAMES))
 def test_the_scoring_program_computes_the_scores_of_the_engine(tmp_path, metric):
-    with make(tmp_path, metric, "k = 2\neps_final = 1e-9\n") as challenge:
+    with make(tmp_path, metric, "k = 2\neps_final = 1e-9\nladder_step = 0.0\n") as challenge:
         layout = layout_of(challenge)
         prob = make_prob(layout, seed=3).round(1)  # ties, 0 and 1: clipping matters
         expected = Scorer(challenge.folder)
@@ -188,6 +188,18 @@ def test_truth_is_in_reference_data_only_and_that_of_the_final_phase_in_its_own(
     for name in ("holdout.csv", "train.csv", "sample_submission.csv", "RULES.md", "card.public.json"):
         assert public[f"public_data/{name}"] == (own / name).read_bytes()
     assert bundle.stat().st_mode & 0o077 == 0
+
+
+def test_a_ladder_is_said_to_have_no_effect_there(tmp_path):
+    with make(tmp_path, rules="") as challenge:
+        step = f"as a multiple of {challenge.feedback.step:g}"
+        assert step in (tmp_path / "pub" / "RULES.md").read_text()
+        assert (
+            "ladder_step has no effect"
+            in export_codabench(challenge.folder.path, tmp_path / "b.zip", development_ends=ENDS)[0]
+        )
+    with zipfile.ZipFile(tmp_path / "b.zip") as archive:
+        assert f"rounded to {challenge.feedback.decimals} decimals" in archive.read("pages/rules.md").decode()
 
 
 def edit(bundle, path, change, drop=()):

@@ -42,7 +42,7 @@ class EnvironmentEntry(Model):
 
 
 class Feedback(Model):
-    """What a team is told of a score."""
+    """The part of a score that a team is told."""
 
     model_config = _STRICT
 

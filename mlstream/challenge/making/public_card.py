@@ -49,8 +49,10 @@ class PublicCard(_Public):
     timezone: str = Field(default="UTC", description="In which RULES.md states times beside UTC.")
     queries_per_day: int
     final_selections: int
-    decimals: int = Field(description="Of the scores that are told during development.")
-    ladder_step: float = Field(description="By how much a score must be better than all before it to be told; or 0.")
+    decimals: int = Field(default=3, description="Of the scores that are told during development.")
+    ladder_step: float = Field(
+        default=0.0, description="By how much a score must be better than all before it to be told; or 0."
+    )
     robustness_prize: bool = Field(description="Whether environments of the role 'unseen' are among the hidden rows.")
     features: list[PublicFeature]
     label_names: list[str]

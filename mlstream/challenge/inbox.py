@@ -20,6 +20,7 @@ from typing import TypeAlias
 
 from pydantic import JsonValue
 
+from mlstream._support.content import clip
 from mlstream._support.files import read_bounded
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import (
@@ -186,11 +187,14 @@ def _wait(folder: Path, timeout_s: float) -> dict[str, JsonValue]:
 
 
 def _read_object(path: Path) -> dict[str, JsonValue]:
-    with suppress(ValueError, RecursionError):
-        content = json.loads(read_bounded(path, _MAX_REPLY_BYTES))
-        if isinstance(content, dict):
-            return content
-    raise ValueError(f"{path} must be a JSON object. Got another text.")
+    text = read_bounded(path, _MAX_REPLY_BYTES)
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} must be a JSON object. Got this error: {error}.") from None
+    if not isinstance(content, dict):
+        raise ValueError(f"{path} must be a JSON object. Got {clip(repr(content))} instead.")  # noqa: TRY004 - a file holds it
+    return content
 
 
 def _read_plain(folder: int, name: str, max_bytes: int) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from json import JSONDecodeError
 from pathlib import Path
 
 from fastapi import FastAPI, Request
@@ -23,6 +24,8 @@ from mlstream.challenge.server.host import Host
 # Where uvicorn's own lines go.
 _LOG = logging.getLogger("uvicorn.error")
 _PAYLOAD_TOO_LARGE, _UNPROCESSABLE, _SERVER_ERROR = 413, 422, 500
+# Codes of what the web framework refuses; all other requests of clients are invalid.
+_CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
 
 
 def build_app(host: Host) -> Guard:
@@ -71,9 +74,12 @@ async def _refuse_for_now(request: Request, error: Exception) -> Response:
 
 
 async def _refuse_content(request: Request, error: RequestValidationError) -> Response:
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return _reply(request, _UNPROCESSABLE, {"code": "invalid_request", "message": f"{where}: {first['msg']}"}, {})
+    if isinstance(error.__cause__, JSONDecodeError):
+        message = f"The body must be JSON. Got this error: {error.__cause__}."
+    else:
+        first = error.errors()[0]
+        message = f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+    return _reply(request, _UNPROCESSABLE, {"code": "invalid_request", "message": message}, {})
 
 
 async def _refuse_size(request: Request, _: Exception) -> Response:
@@ -85,8 +91,12 @@ async def _drop(_: Request, __: Exception) -> Response:
     return Response(status_code=400)
 
 
-async def _refuse_address(request: Request, error: HTTPException) -> Response:
-    return _reply(request, error.status_code, {"code": "not_found", "message": str(error.detail)}, {})
+async def _refuse_by_status(request: Request, error: HTTPException) -> Response:
+    code = "internal" if error.status_code >= _SERVER_ERROR else _CODES.get(error.status_code, "invalid_request")
+    # Why a body is no text, or holds numbers that are too large, is in the cause.
+    reason = f": {error.__cause__}" if isinstance(error.__cause__, ValueError) else ""
+    content = {"code": code, "message": f"{error.detail}{reason}."}
+    return _reply(request, error.status_code, content, dict(error.headers or {}))
 
 
 async def _fail(request: Request, _: Exception) -> Response:
@@ -107,6 +117,6 @@ _HANDLERS: dict[type[Exception], Callable[..., Awaitable[Response]]] = {
     RequestValidationError: _refuse_content,
     TooLarge: _refuse_size,
     ClientDisconnect: _drop,
-    HTTPException: _refuse_address,
+    HTTPException: _refuse_by_status,
     Exception: _fail,
 }

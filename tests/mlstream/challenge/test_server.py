@@ -18,6 +18,7 @@ from mlstream.challenge.clock import utc_now
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import BudgetSpent, InvalidSubmission, PhaseClosed, UnknownSubmission, UnknownToken
 from mlstream.challenge.server.serve import Address, serve
+from tests.loops import check_all
 from tests.mlstream.challenge.challenges import Clock
 from tests.mlstream.challenge.site import RULES, Site
 from tests.mlstream.cli.commands import invoke
@@ -268,6 +269,39 @@ def test_wrong_content_types_and_malformed_requests_get_one_clear_reply(site):
     assert requests.get(f"{site.url}/api/nothing").json()["error"]["code"] == "not_found"
     session, page = sign_in(site, token)
     assert session.post(f"{site.url}/team/submit", data={"form_token": form_token(page)}).status_code == 422
+
+
+def test_what_the_framework_refuses_has_the_code_of_what_is_wrong(site):
+    _, headers = site.join("malformed")
+
+    def check(case):
+        method, path, body, status, code, message = case
+        reply = requests.request(
+            method, f"{site.url}/api/{path}", data=body, headers=headers | {"content-type": "application/json"}
+        )
+        error = reply.json()["error"]
+        assert (reply.status_code, error["code"]) == (status, code)
+        assert re.search(message, error["message"])
+
+    check_all(
+        [
+            (
+                "PUT",
+                "selection",
+                b'{"submissions":\n [1,]}',
+                422,
+                "invalid_request",
+                r"JSON\. Got .* line 2 col",
+            ),
+            ("POST", "teams", b"[", 422, "invalid_request", "line 1 column 2"),
+            ("PUT", "selection", b"\xff", 400, "invalid_request", "0xff in position 0"),
+            ("PUT", "selection", b"9" * 5000, 400, "invalid_request", "4300 digits"),
+            ("PUT", "selection", b"[" * 50_000, 400, "invalid_request", "parsing the body"),
+            ("DELETE", "selection", b"", 405, "method_not_allowed", "Method Not Allowed"),
+            ("GET", "nothing", b"", 404, "not_found", "Not Found"),
+        ],
+        check,
+    )
 
 
 def test_names_with_paths_lead_nowhere(site):

@@ -13,7 +13,7 @@ from estimators.contract.lazy import needing
 from mlstream._support.version import __version__
 from mlstream.cli import arena, listing, publishing, running
 from mlstream.cli.challenge import creation, organiser, team
-from mlstream.cli.errors import InterruptionError, UsageError, describe_usage_error, show_warning
+from mlstream.cli.errors import InterruptionError, UsageError, describe_usage_error, plain_text, show_warning
 from mlstream.cli.generator_commands import GENERATE, perturb, synthesise
 from mlstream.cli.suggest_tasks import suggest_tasks
 from mlstream.cli.windowed import synthesise_events, windowed
@@ -178,11 +178,11 @@ def _comes_of_interrupt(error: BaseException | None) -> bool:
 
 
 def _stop(message: str) -> NoReturn:
-    sys.stderr.write(f"{message}\n")
+    sys.stderr.write(f"{plain_text(message)}\n")
     raise SystemExit(_INTERRUPTED)
 
 
 def _fail(message: str, status: int) -> NoReturn:
     if message:
-        sys.stderr.write(f"Error: {message}\n")
+        sys.stderr.write(f"Error: {plain_text(message)}\n")
     raise SystemExit(status)

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from mlstream.cli.errors import escape_orders
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -52,7 +54,7 @@ def print_json(document: object) -> None:
 
     plain = to_jsonable_python(document, inf_nan_mode="null", fallback=_to_plain)
     # Paths that are not UTF-8 hold halves of surrogate pairs, which are escaped here as JSON has them.
-    content = json.dumps(plain, indent=1, ensure_ascii=False).encode(errors="backslashreplace")
+    content = escape_orders(json.dumps(plain, indent=1, ensure_ascii=False)).encode(errors="backslashreplace")
     # As bytes: JSON is UTF-8 wherever it is printed. Only what stands for a file takes text.
     typer.echo(content if hasattr(sys.stdout, "buffer") else content.decode())
 
@@ -301,9 +303,9 @@ def wide_console() -> Console:
 
 
 def _console(*, soft_wrap: bool = False, markup: bool = True, width: int | None = None) -> Console:
-    from rich.console import Console
+    from mlstream.cli.safe_console import SafeConsole
 
-    return Console(soft_wrap=soft_wrap, markup=markup, width=width, highlight=False)
+    return SafeConsole(soft_wrap=soft_wrap, markup=markup, width=width, highlight=False)
 
 
 def _task_table(card: StreamCard) -> Table:

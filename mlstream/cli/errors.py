@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
@@ -18,10 +19,30 @@ _ALIKE = 0.85
 # Beside an option of a command elsewhere.
 _SIMILAR = 0.8
 _MAX_NAMES = 6
+# Control characters but for tabs and ends of lines, and those that turn the direction of text or end lines elsewhere.
+_ORDERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 class InterruptionError(Exception):
     """Ctrl-C has stopped a command; the message is what was done by then, and how to go on."""
+
+
+def plain_text(text: str) -> str:
+    r"""Return a text in which a question mark is in the place of each character that a terminal would obey.
+
+    >>> plain_text("rows\x1b[2J \u202evsc.csv")
+    'rows?[2J ?vsc.csv'
+    """
+    return _ORDERS.sub("?", text)
+
+
+def escape_orders(json_text: str) -> str:
+    r"""Return JSON that means the same, in which characters that a terminal would obey are escaped.
+
+    >>> print(escape_orders('"rows\x9b2J"'))
+    "rows\u009b2J"
+    """
+    return _ORDERS.sub(lambda found: f"\\u{ord(found[0]):04x}", json_text)
 
 
 def describe_usage_error(error: Exception) -> str:
@@ -37,7 +58,7 @@ def describe_usage_error(error: Exception) -> str:
 
 def show_warning(message: Warning | str, *_place: object, file: TextIO | None = None, **_line: object) -> None:
     """Print a warning in one line, without the place in our code that gave it."""
-    (file or sys.stderr).write(f"Warning: {' '.join(str(message).split())}\n")
+    (file or sys.stderr).write(f"Warning: {plain_text(' '.join(str(message).split()))}\n")
 
 
 def _find_option(error: Any, context: Context) -> str:

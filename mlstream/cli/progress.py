@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -21,6 +20,7 @@ from rich.progress import (
 from rich.text import Text
 
 from mlstream.cli.console import print_line
+from mlstream.cli.safe_console import SafeConsole
 
 if TYPE_CHECKING:
     # A download is shown without importing any of these.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @contextmanager
 def campaign_progress() -> Iterator[Callable[[CampaignProgress], None]]:
     """Show the progress of a campaign: bars on a terminal, one line per run elsewhere."""
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     if not console.is_terminal:
         yield lambda event: print_line(event.ending) if event.state != "running" else None
         return
@@ -45,7 +45,7 @@ def campaign_progress() -> Iterator[Callable[[CampaignProgress], None]]:
 @contextmanager
 def detection_progress() -> Iterator[Callable[[Detection, bool, int, int], None]]:
     """Show the progress of a campaign of detections: a bar on a terminal, one line per detection elsewhere."""
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     if not console.is_terminal:
         yield lambda *event: print_line(_detection_ending(*event))
         return
@@ -62,7 +62,7 @@ def detection_progress() -> Iterator[Callable[[Detection, bool, int, int], None]
 @contextmanager
 def compilation_progress(n_names: int) -> Iterator[Callable[[Compilation], None]]:
     """Show what is compiled: a bar on a terminal, and one line per name that was not compiled before."""
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     if not console.is_terminal:
         yield lambda one: print_line(_compilation_ending(one)) if one.n_kernels else None
         return
@@ -98,7 +98,7 @@ def _detection_ending(one: Detection, was_kept: bool, n_done: int, n_in_all: int
 @contextmanager
 def download_progress() -> Iterator[Callable[[str, int, int], None] | None]:
     """Show the progress of downloads: one bar each on a terminal, nothing elsewhere."""
-    console = Console(highlight=False, stderr=True)
+    console = SafeConsole(highlight=False, stderr=True)
     if not console.is_terminal:
         yield None
         return
@@ -117,7 +117,7 @@ def download_progress() -> Iterator[Callable[[str, int, int], None] | None]:
 @contextmanager
 def tracking_progress() -> Iterator[Callable[[int, int], None] | None]:
     """Show the number of records done: a bar on a terminal, nothing elsewhere."""
-    console = Console(highlight=False, stderr=True)
+    console = SafeConsole(highlight=False, stderr=True)
     if not console.is_terminal:
         yield None
         return

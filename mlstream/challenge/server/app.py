@@ -68,7 +68,7 @@ async def _refuse(request: Request, error: ChallengeError) -> Response:
 
 async def _refuse_for_now(request: Request, error: Exception) -> Response:
     """Reply where the disk is full or the state cannot be read; paths are for the organiser only."""
-    _LOG.error("%s: %s", request.url.path, error)
+    _LOG.error("%r: %s", request.url.path, error)
     message = "The server cannot store anything now, and counted nothing. The organiser's log says why."
     return _reply(request, StateFailed.http_status, {"code": StateFailed.code, "message": message}, {})
 

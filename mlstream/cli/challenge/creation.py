@@ -10,6 +10,7 @@ import typer
 from mlstream.cli import console
 from mlstream.cli.arguments import Force, file_option, open_stream, require_new
 from mlstream.cli.challenge.organiser import show_ranking
+from mlstream.cli.errors import show_warning
 
 
 def create(
@@ -35,7 +36,7 @@ def create(
     with Challenge.create(found, config, folder, bundle, force=force) as challenge:
         manifest = challenge.manifest
     for line in advise(found, manifest):
-        typer.echo(f"Warning: {line}", err=True)
+        show_warning(line)
     console.print_line(f"Created {folder}: keep it private. It holds truth and state.")
     console.print_line(
         f"Created {bundle}: publish it. A submission holds {manifest.n_hidden} rows and "
@@ -84,8 +85,8 @@ def export(
     for task, scores in try_sample(output).items():
         console.print_line(f"The sample submission in task {task}: {scores}")
     for line in differences:
-        typer.echo(f"Warning: {line}", err=True)
-    typer.echo(f"Warning: {output} holds truth, for the organiser's upload only. Keep it private.", err=True)
+        show_warning(line)
+    show_warning(f"{output} holds truth, for the organiser's upload only. Keep it private.")
     console.print_line(f"Wrote {output}: it passes the checks of {to}.")
 
 
@@ -100,4 +101,4 @@ def demo(
 
     ranking, page = run_challenge_demo(output, seed=seed)
     show_ranking(ranking)
-    typer.echo(f"The page: open {page} in a browser")
+    console.print_line(f"The page: open {page} in a browser")

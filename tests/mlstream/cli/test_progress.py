@@ -32,7 +32,7 @@ def test_without_a_terminal_there_is_one_line_per_run(capsys):
 def test_on_a_terminal_there_are_bars_and_the_same_lines(monkeypatch):
     written = io.StringIO()
     terminal = Console(file=written, force_terminal=True, width=100, highlight=False)
-    monkeypatch.setattr(module, "Console", lambda **options: terminal)
+    monkeypatch.setattr(module, "SafeConsole", lambda **options: terminal)
     with campaign_progress() as progress:
         for event in EVENTS:
             progress(event)
@@ -43,7 +43,7 @@ def test_on_a_terminal_there_are_bars_and_the_same_lines(monkeypatch):
 def test_bars_tell_rows_a_second_and_the_worker_of_each_run(monkeypatch):
     written = io.StringIO()
     terminal = Console(file=written, force_terminal=True, width=160, highlight=False)
-    monkeypatch.setattr(module, "Console", lambda **options: terminal)
+    monkeypatch.setattr(module, "SafeConsole", lambda **options: terminal)
     with campaign_progress() as progress:
         for met in (0, 4000, 8000):
             progress(CampaignProgress("s", "[b]", 0, "running", met, 9000, 0, 2, 1, None, "vm 17"))

@@ -143,12 +143,32 @@ def open_plain(path: str | os.PathLike[str]) -> BufferedReader:
     are followed.
     """
     # Without waiting for whoever would write to a pipe; for plain files, the flag has no effect.
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    kind = stat.S_IFMT(os.fstat(handle).st_mode)
-    if kind != stat.S_IFREG:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        # Sockets, and devices without a driver, cannot be opened at all.
+        require_plain(path)
+        raise
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
         os.close(handle)
-        raise OSError(f"{os.fspath(path)} must be a plain file. Got {_KINDS.get(kind, 'something else')}.")
+        raise OSError(f"{os.fspath(path)} must be a plain file. Got {kind_of(mode)}.")
     return BufferedReader(_PlainFile(handle, os.fspath(path)))
+
+
+def require_plain(path: str | os.PathLike[str]) -> None:
+    """Raise an OSError for what is there and is not a plain file; it says what it is. Symbolic links are followed."""
+    try:
+        mode = Path(path).stat().st_mode
+    except OSError:
+        return
+    if not stat.S_ISREG(mode):
+        raise OSError(f"{os.fspath(path)} must be a plain file. Got {kind_of(mode)}.")
+
+
+def kind_of(mode: int) -> str:
+    """Return in words what a file of a mode is."""
+    return _KINDS.get(stat.S_IFMT(mode), "something else")
 
 
 class _PlainFile(FileIO):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from urllib.parse import quote, urlsplit
 import requests
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
+from mlstream._support.files import open_plain
 from mlstream.challenge.errors import (
     BudgetSpent,
     ChallengeError,
@@ -127,14 +129,15 @@ class _Body:
     def __init__(self, path: Path, progress: Progress | None) -> None:
         self._path = path
         self._progress = progress
-        self._n_bytes = path.stat().st_size
+        with open_plain(path) as file:
+            self._n_bytes = os.fstat(file.fileno()).st_size
 
     def __len__(self) -> int:
         return self._n_bytes
 
     def __iter__(self) -> Iterator[bytes]:
         n_sent = 0
-        with self._path.open("rb") as file:
+        with open_plain(self._path) as file:
             while piece := file.read(_PIECE_BYTES):
                 yield piece
                 n_sent += len(piece)

@@ -21,7 +21,7 @@ from typing import TypeAlias
 from pydantic import JsonValue
 
 from mlstream._support.content import clip
-from mlstream._support.files import read_bounded
+from mlstream._support.files import kind_of, open_plain, read_bounded
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import (
     ChallengeError,
@@ -152,7 +152,8 @@ def send(file: Path, inbox: Path, token: str, *, timeout_s: float) -> dict[str, 
     part, old = (inbox / f".{secrets.token_hex(8)}" for _ in range(2))
     part.mkdir()
     try:
-        shutil.copyfile(file, part / clean_name(file.name))
+        with open_plain(file) as source, (part / clean_name(file.name)).open("wb") as copy:
+            shutil.copyfileobj(source, copy)
         (part / TOKEN).write_text(token, encoding="utf-8")
         # The organiser's account writes into it; only who knows the id of the team finds it.
         part.chmod(0o777)
@@ -207,7 +208,9 @@ def _read_plain(folder: int, name: str, max_bytes: int) -> bytes:
     # A second name of a file may be that of one that only the organiser can read.
     if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or found.st_uid != owner:
         os.close(handle)
-        raise InvalidSubmission(f"{clean_name(name)} must be a plain file of its own. Got something else.")
+        is_file = stat.S_ISREG(found.st_mode)
+        kind = "one with several names, or of another account" if is_file else kind_of(found.st_mode)
+        raise InvalidSubmission(f"{clean_name(name)} must be a plain file of its own. Got {kind}.")
     with os.fdopen(handle, "rb") as file:
         require_size(found.st_size, max_bytes, clean_name(name))
         content = file.read(max_bytes + 1)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Unpack
 
 from mlstream._support.content import FormatError, read_unpacked
-from mlstream._support.files import did_you_mean_file, ends_as_folder
+from mlstream._support.files import did_you_mean_file, ends_as_folder, require_plain
 from mlstream._support.reading import ReadingOptions
 from mlstream.data.class_tables import read_class_table
 from mlstream.data.downloads import fetch_dataset
@@ -182,6 +182,7 @@ def _require_table_file(source: str | os.PathLike[str], names: Sequence[str]) ->
     path = Path(source)
     if path.is_dir():
         raise FileNotFoundError(f"{path} must be a file, or the name of a data set. Got a folder instead.")
+    require_plain(path)
     if not path.is_file() or ends_as_folder(source):
         raise FileNotFoundError(
             f"{source} must be a file, or the name of a data set, as `mlstream datasets` lists them. "
@@ -239,6 +240,7 @@ def iter_dataset(
     if chunk_size < 1:
         raise ValueError(f"chunk_size must be at least 1. Got {chunk_size} instead.")
     path, rule = Path(source), normalise_rule(labels)
+    require_plain(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path} must be a file that exists.")
     reading = make_reading(**options)

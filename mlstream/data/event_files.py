@@ -12,7 +12,7 @@ import numpy as np
 
 from estimators.contract.durations import parse_duration
 from mlstream._support.content import FormatError, UnpackedFile, bare_path, show, stem
-from mlstream._support.files import atomic_path, did_you_mean
+from mlstream._support.files import atomic_path, did_you_mean, require_plain
 from mlstream._support.memory import require_memory
 from mlstream._support.spreadsheets import guard_text
 from mlstream.data._event_blocks import TABLES, read_csv, read_json, require_suffix
@@ -93,6 +93,7 @@ def read_events(  # noqa: PLR0913 - what a log may need to be read
     Events('log': 2 events from 2026-01-01T10:00:00 to 2026-01-01T10:00:05, columns host, threat)
     """
     path = Path(path)
+    require_plain(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path} must be a file that exists.")
     roles = {role: name for role, name in (("labels", labels), ("by", by)) if name is not None}

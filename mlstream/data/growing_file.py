@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from mlstream._support.content import FormatError
+from mlstream._support.files import require_plain
 from mlstream.formats.csv_blocks import find_quotes
 from mlstream.formats.lines import BLOCK_BYTES, LONGEST_LINE_BYTES
 
@@ -95,6 +96,7 @@ class GrowingFile:
                 if self._patience.is_over():
                     return False
                 self._patience.sleep()
+            require_plain(self._path)
             self._file = self._path.open("rb", buffering=0)
             self._tail, self._in_head, self.is_replaced = b"", self._is_csv, False
             self._resume(os.fstat(self._file.fileno()))

@@ -7,6 +7,7 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from estimators.contract.lazy import needing
+from mlstream._support.files import require_plain
 from mlstream.formats.key_files import keys_path
 from mlstream.formats.npz import load_npz, save_npz
 from mlstream.formats.plain_stream import load_tables, save_tables
@@ -103,6 +104,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False, check: bool | None
     elif not path.suffix and not path.exists():
         raise FileNotFoundError(f"{path} must be the file of a stream, or a folder that holds one. Got nothing there.")
     suffix = _require_suffix(path)
+    require_plain(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path} must be a file that exists.")
     if suffix == ".npz":

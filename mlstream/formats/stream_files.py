@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlstream._support.content import FormatError, stem
-from mlstream._support.files import sha256_of
+from mlstream._support.files import require_plain, sha256_of
 from mlstream.streams.card_model import FileCard, RowsCard, StreamCard, load_card
 
 _TRAIN, _TEST = ".train", ".test"
@@ -55,6 +55,7 @@ def require_layout(card: StreamCard) -> RowsCard:
 def require_listed(path: Path, card: StreamCard) -> None:
     """Refuse a file that is not there, or is not the one that the card lists."""
     listed = {file.name: file.sha256 for file in card.files}
+    require_plain(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path} must be there, to read a stream. {_HINT}")
     if path.name not in listed or sha256_of(path) != listed[path.name]:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TypeAlias
 
-from mlstream._support.files import did_you_mean_file, ends_as_folder, nearest_first
+from mlstream._support.files import did_you_mean_file, ends_as_folder, nearest_first, require_plain
 from mlstream.data.registry import list_datasets, warn_if_shadowed
 from mlstream.formats.io import find_stream, load
 from mlstream.publishing.presets import list_presets, make_preset
@@ -49,6 +49,8 @@ def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
     path = find_stream(path) if is_folder else path
     if path.is_file() and (is_folder or not ends_as_folder(name)):
         return load(path, mmap=path.suffix.lower() == ".npz", check=True)
+    if not path.is_dir():
+        require_plain(path)
     raise FileNotFoundError(
         f"A stream must be a file, a published folder, or one of {nearest_first(name, list_presets())}. "
         f"Got {name!r} instead{_way_out(name, path)}"

@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
-from mlstream._support.files import open_plain
+from mlstream._support.files import kind_of, open_plain
 from mlstream._support.models import Model
 from mlstream._support.validation_errors import WRONG_VERSION, find_problem
 
@@ -84,7 +84,7 @@ def refusal(path: str | os.PathLike[str], model: type[BaseModel], reason: str, *
 def _read_bytes(path: Path) -> bytes:
     # Reading anything else might never end.
     if path.exists() and not path.is_file():
-        raise ValueError(f"{path} must be a plain file. Got a folder or a device.")
+        raise ValueError(f"{path} must be a plain file. Got {kind_of(path.stat().st_mode)}.")
     with open_plain(path) as file:
         content = file.read(_MAX_BYTES + 1)
     if len(content) > _MAX_BYTES:

@@ -4,6 +4,7 @@ import errno
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -21,6 +22,7 @@ from mlstream._support.files import (
     atomic_paths,
     open_plain,
     read_bounded,
+    require_plain,
     sha256_of,
     write_text_atomically,
 )
@@ -274,16 +276,23 @@ def test_without_locks_files_are_written_and_nothing_is_swept(tmp_path: Path, mo
     assert (tmp_path / ".x.abcdefgh.part").exists()
 
 
-@pytest.mark.parametrize(("kind", "got"), [("pipe", "a named pipe"), ("device", "a device"), ("folder", "a folder")])
-def test_only_plain_files_are_opened(tmp_path: Path, kind: str, got: str) -> None:
-    path = tmp_path / kind
+@pytest.mark.parametrize(
+    ("kind", "got"),
+    [("pipe", "a named pipe"), ("device", "a device"), ("folder", "a folder"), ("socket", "a socket")],
+)
+def test_only_plain_files_are_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, got: str) -> None:
+    # Names of sockets are short.
+    monkeypatch.chdir(tmp_path)
+    path = Path(kind)
     if kind == "pipe":
         os.mkfifo(path)
+    elif kind == "socket":
+        socket.socket(socket.AF_UNIX).bind(kind)
     elif kind == "device":
         path.symlink_to("/dev/zero")
     else:
         path.mkdir()
-    for read in (open_plain, sha256_of, lambda path: read_bounded(path, 9)):
+    for read in (open_plain, sha256_of, lambda path: read_bounded(path, 9), require_plain):
         with pytest.raises(OSError, match=re.escape(f"{path} must be a plain file. Got {got}.")):
             read(path)
 

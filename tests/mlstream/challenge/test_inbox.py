@@ -4,12 +4,14 @@ import errno
 import io
 import json
 import os
+import re
 import sys
 import threading
 
 import pytest
 
 from mlstream.challenge import inbox as inbox_module
+from mlstream.challenge.client import RemoteChallenge
 from mlstream.challenge.errors import (
     BudgetSpent,
     ChallengeError,
@@ -102,9 +104,28 @@ def test_links_and_anything_but_plain_files_are_refused(challenge, inbox, tmp_pa
         (folder / name).mkdir()
     list(Inbox(challenge, inbox).empty())
     text = (folder / "reply.json").read_text()
-    assert "must be a plain file" in text
+    kinds = {"hard link": "one with several names", "pipe": "a named pipe", "folder": "a folder"}
+    assert re.search(f"must be a plain file.* Got {kinds.get(kind, 'a link')}", text)
     assert "organiser's" not in text
     assert secret.read_text() == "the organiser's"
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_a_team_sends_plain_files_only(challenge, inbox, tmp_path, kind):
+    token, path = challenge.join("Ada"), tmp_path / "sent"
+    if kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        {"pipe": os.mkfifo, "folder": os.mkdir}[kind](path)
+    client = RemoteChallenge("http://127.0.0.1:1", token)
+    for send_it in (
+        lambda: inbox_module.send(path, inbox, token, timeout_s=0),
+        lambda: client.submit(path),
+        lambda: challenge.submit(path, token),
+    ):
+        with pytest.raises(OSError, match=f"sent must be a plain file. Got a (named )?{kind}"):
+            send_it()
+    assert not list(inbox.iterdir())
 
 
 def test_what_is_no_folder_of_a_team_is_reported_once_and_left_where_it_is(challenge, inbox, tmp_path):

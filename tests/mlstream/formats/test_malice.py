@@ -18,8 +18,11 @@ import pytest
 
 from mlstream._support.content import FormatError
 from mlstream.data.datasets import iter_dataset, load_dataset
+from mlstream.data.event_files import read_events
+from mlstream.data.live_sources import follow_csv
 from mlstream.formats import load, save
 from mlstream.formats.npz import load_npz
+from mlstream.publishing.named_streams import open_named
 from mlstream.streams.card_model import load_card
 from mlstream.streams.tables.mulan import read_labels
 from mlstream.streams.tables.table import Table
@@ -197,6 +200,22 @@ def test_a_stream_or_card_that_never_starts(tmp_path: Path) -> None:
         os.mkfifo(tmp_path / name)
         with pytest.raises(OSError, match=f"{name} must be a plain file. Got a named pipe"):
             read(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.npz", "x.train.csv"])
+def test_every_reader_of_a_path_says_that_it_is_a_pipe(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    os.mkfifo(path)
+    readers: list[Callable[[], object]] = [
+        lambda: load_dataset(path, labels=1),
+        lambda: next(iter_dataset(path, labels=1)),
+        lambda: read_events(path, time="t", labels="y"),
+        lambda: open_named(str(path)),
+        lambda: next(iter(follow_csv(path, labels=1))),
+    ]
+    for read in readers if name == "x.csv" else [lambda: load(path), lambda: open_named(str(path))]:
+        with pytest.raises(OSError, match=f"{name} must be a plain file. Got a named pipe"):
+            read()
 
 
 def test_a_member_with_a_newline_in_its_name_is_one_line(tmp_path: Path) -> None:

@@ -133,9 +133,10 @@ def test_a_truncated_record_is_refused_by_campaigns_and_reports(tmp_path, n_byte
 def test_what_is_no_plain_file_is_refused(tmp_path):
     (job,) = plan(tmp_path)
     job.path.parent.mkdir(parents=True)
-    for make in (os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")):
+    kinds = {"named pipe": os.mkfifo, "folder": os.mkdir, "device": lambda path: path.symlink_to("/dev/zero")}
+    for kind, make in kinds.items():
         make(job.path)
-        with pytest.raises(ValueError, match=r"online-seed0.json must be a plain file. Got a folder or a device"):
+        with pytest.raises(ValueError, match=f"online-seed0.json must be a plain file. Got a {kind}"):
             job.find_record()
         job.path.rmdir() if job.path.is_dir() else job.path.unlink()
 

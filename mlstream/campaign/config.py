@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections.abc import Iterable, Mapping
 from functools import reduce
 from operator import or_
@@ -34,6 +35,8 @@ from mlstream.evaluation.settings import (
 Seeds = list[Annotated[int, Field(ge=0, strict=True)]]
 Names = list[Annotated[str, Strict()]]
 Grid = dict[str, Annotated[list[Any], Field(min_length=1)]]
+# Methods of which a class of learners has one; `fresh` says what to do about one that cannot learn from a stream.
+_LEARNING = ("partial_fit", "predict_then_fit", "fit", "learn_one", "learn_many")
 Config = TypeVar("Config", bound="_Config")
 
 
@@ -67,14 +70,17 @@ class CampaignConfig(_Config):
         """Options of `run_campaign`, those of `evaluate` included."""
         return {one.name: getattr(self, one.name) for one in _OPTIONS}
 
-    def learners(self) -> dict[str, object]:
+    def learners(self, *, trust: bool = False) -> dict[str, object]:
         """Return the learner of each strategy: an estimator, or a search among its configurations.
 
-        A ValueError is raised if a strategy, a parameter or a class is unknown.
+        Classes that are not of `estimators` are imported and called if the file is trusted. A ValueError is raised if
+        it is not, or a strategy, a parameter or a class is unknown.
         """
         strategies = _by_name(self.strategies, StrategyConfig)
         n_configurations = self.options["n_configurations"]
-        return {name: _learner(name, one, "strategies", n_configurations) for name, one in strategies.items()}
+        return {
+            name: _learner(name, one, "strategies", n_configurations, trust=trust) for name, one in strategies.items()
+        }
 
 
 class DetectorConfig(_Config):
@@ -97,11 +103,11 @@ class DetectionConfig(_Config):
         """Options of `run_detections`."""
         return {one.name: getattr(self, one.name) for one in list_options(DetectionOptions)}
 
-    def make_learners(self) -> dict[str, object]:
-        """Return the estimator of each learner; a ValueError names a strategy, parameter or class that is unknown."""
+    def make_learners(self, *, trust: bool = False) -> dict[str, object]:
+        """Return the estimator of each learner, as `CampaignConfig.learners`."""
         wanted = _by_name(self.learners, LearnerConfig)
         return {
-            name: _learner(name, StrategyConfig(**one.model_dump(by_alias=True)), "learners")
+            name: _learner(name, StrategyConfig(**one.model_dump(by_alias=True)), "learners", trust=trust)
             for name, one in wanted.items()
         }
 
@@ -191,13 +197,13 @@ def load_config(path: str | os.PathLike[str]) -> CampaignConfig | DetectionConfi
     return config
 
 
-def _learner(name: str, wanted: StrategyConfig, table: str, n_configurations: int = 0) -> object:
+def _learner(name: str, wanted: StrategyConfig, table: str, n_configurations: int = 0, *, trust: bool) -> object:
     if wanted.grid is not None and not n_configurations:
         raise ValueError(
             f"n_configurations must be at least 1 where there is a grid (strategies.{name}.grid). Got 0 instead."
         )
     if wanted.class_ is not None:
-        estimator = _own_estimator(f"{table}.{name}", wanted)
+        estimator = _own_estimator(f"{table}.{name}", wanted, trust=trust)
         return estimator if wanted.grid is None else Search(estimator, wanted.grid, n_configurations)
     known = wanted.strategy or name
     if wanted.grid is not None or (n_configurations and not wanted.parameters):
@@ -205,11 +211,16 @@ def _learner(name: str, wanted: StrategyConfig, table: str, n_configurations: in
     return make_strategy(known, **wanted.parameters)
 
 
-def _own_estimator(key: str, wanted: StrategyConfig) -> object:
+def _own_estimator(key: str, wanted: StrategyConfig, *, trust: bool) -> object:
     if wanted.strategy is not None or not str(wanted.class_).partition(":")[2]:
         raise ValueError(
             f"{key} must have a class such as 'package.module:Class', or a strategy. "
             f"Got class {wanted.class_!r} and strategy {wanted.strategy!r} instead."
+        )
+    if not trust and not re.match(r"estimators[.:]", str(wanted.class_)):
+        raise ValueError(
+            f"{key}: a class must be of estimators, unless the file is trusted: to import its module runs code. "
+            f"Got {wanted.class_!r}; read it, then add --trust (in Python, trust=True)."
         )
     return make_own(key, str(wanted.class_), wanted.parameters)
 
@@ -217,11 +228,11 @@ def _own_estimator(key: str, wanted: StrategyConfig) -> object:
 def make_own(key: str, class_: str, parameters: Mapping[str, Any]) -> object:
     """Return an estimator of a class of the user's, given as "package.module:Class"; `key` names it in errors.
 
-    Its module is imported, and runs. A ValueError is raised if that fails, or the class cannot be made or cloned.
+    Its module is imported, and runs; what is not a class that learns is not called. A ValueError is raised if that
+    fails, or the class cannot be made or cloned.
     """
-    home, _, attribute = class_.partition(":")
     try:
-        estimator: object = getattr(importlib.import_module(home), attribute)(**parameters)
+        estimator: object = _find_class(class_)(**parameters)
         fresh(estimator, 0)
     except Exception as error:
         # The user's own code may raise anything.
@@ -230,6 +241,14 @@ def make_own(key: str, class_: str, parameters: Mapping[str, Any]) -> object:
             f"Got {type(error).__name__}: {error}"
         ) from error
     return estimator
+
+
+def _find_class(name: str) -> type:
+    home, _, attribute = name.partition(":")
+    found = getattr(importlib.import_module(home), attribute)
+    if not isinstance(found, type) or not any(hasattr(found, method) for method in _LEARNING):
+        raise TypeError(f"{attribute} has no method to learn, and was not called")
+    return found
 
 
 def _explain(error: ValidationError, file: type[CampaignConfig | DetectionConfig]) -> str:

@@ -110,6 +110,7 @@ def _pick(record: RunResult | Detection, names: Sequence[str]) -> dict[str, obje
 
 # Where and how a campaign file is run depends on the machine; its rule of decisions is what two campaigns compare.
 _FOR_FILES = ("n_jobs", "dask", "decision")
+_BESIDE_FILES = ("sources", "output", "quiet", "times", "trust", "as_json")
 
 
 def run_and_show(
@@ -179,19 +180,24 @@ def run_file(
     typed: Mapping[str, Any],
     *,
     quiet: bool,
+    trust: bool,
     ended: list[CampaignProgress],
 ) -> Outcome:
-    """Run a campaign file with the options that were typed beside it, and write its report."""
+    """Run a campaign file with the options that were typed beside it, and write its report.
+
+    Its classes are imported, from its folder too, and called if it is trusted.
+    """
     changed = {name: value for name, value in typed.items() if name in _FOR_FILES}
-    refused = [name for name in typed if name not in {"sources", "output", "quiet", "times", "as_json", *_FOR_FILES}]
+    refused = [name for name in typed if name not in {*_BESIDE_FILES, *_FOR_FILES}]
     if refused:
         flags = [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in refused]
         raise ValueError(
-            f"{path} must hold every other option: only --output, --jobs, --dask, --decision, --quiet, --times and "
-            f"--json may be combined with a campaign file. Got {', '.join(flags)}."
+            f"{path} must hold every other option: only --output, --jobs, --dask, --decision, --quiet, --times, "
+            f"--trust and --json may be combined with a campaign file. Got {', '.join(flags)}."
         )
-    # Classes may lie beside the campaign file.
-    sys.path.insert(0, str(path.resolve().parent))
+    if trust:
+        # Classes may lie beside the campaign file.
+        sys.path.insert(0, str(path.resolve().parent))
     config = load_config(path)
     folder = output or (path.parent / config.directory if config.directory else None)
     if folder is None:
@@ -199,24 +205,26 @@ def run_file(
     require_folder(folder, f"{path}: directory")
     if isinstance(config, DetectionConfig):
         changed |= {name: True for name in typed if name == "times"}
-        return _detect_file(path, config, folder, changed, quiet=quiet)
+        return _detect_file(path, config, folder, changed, quiet=quiet, trust=trust)
     with _errors_in(path), cpu_part("streams"):
-        learners, streams = config.learners(), [open_named(name, path.parent) for name in config.streams]
+        learners, streams = config.learners(trust=trust), [open_named(name, path.parent) for name in config.streams]
     text = _as_run(path, config, changed)
     results = run_and_show(learners, streams, folder, quiet=quiet, ended=ended, config=text, **config.options | changed)
     with cpu_part("reports"):
         return Outcome(folder, results, page=report(folder))
 
 
-def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dict[str, Any], *, quiet: bool) -> Outcome:
+def _detect_file(
+    path: Path, config: DetectionConfig, folder: Path, changed: dict[str, Any], *, quiet: bool, trust: bool
+) -> Outcome:
     """Run a campaign file of the kind "detect", and write its report."""
     if refused := [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in changed if name != "n_jobs"]:
         raise ValueError(
-            f"{path} is of the kind 'detect': only --output, --jobs, --quiet and --json may be combined with it. "
-            f"Got {', '.join(refused)}."
+            f"{path} is of the kind 'detect': only --output, --jobs, --quiet, --trust and --json may be combined with "
+            f"it. Got {', '.join(refused)}."
         )
     with _errors_in(path):
-        detectors, learners = config.make_detectors(), config.make_learners()
+        detectors, learners = config.make_detectors(), config.make_learners(trust=trust)
         streams = [open_named(name, path.parent) for name in config.streams]
     options = config.options | changed | {"config": read_toml_text(path)}
     found = detect_and_show(detectors, streams, learners, folder, quiet=quiet, **options)

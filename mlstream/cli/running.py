@@ -100,6 +100,10 @@ def run(
         bool,
         typer.Option("--times", help="Print at the end where CPU time went: into learners' calls, or what else."),
     ] = False,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Import and call the classes that a campaign file names: this runs their code."),
+    ] = False,
     as_json: AsJson = False,
     **options: Any,
 ) -> None:
@@ -109,8 +113,8 @@ def run(
     keeps it, and the others get -2, -3 and so on added to it; --name of `mlstream generate` makes better names.
 
     A campaign file holds the same options under the names that Python uses; only --output, --jobs, --dask, --decision,
-    --quiet, --times and --json may be combined with one. A campaign file that names a class runs its code: read a file
-    that someone else wrote before you run it.
+    --quiet, --times, --trust and --json may be combined with one. A campaign file that names a class runs its code:
+    read a file that someone else wrote before you trust it.
     """
     began_s, chosen = time.perf_counter(), read_options(options)
     ended: list[CampaignProgress] = []
@@ -123,7 +127,7 @@ def run(
         if files:
             names = [one.name for one in context.command.params if one.name and _is_typed(context, one.name)]
             typed = {name: chosen.get(name) for name in names}
-            outcome = _run_file(Path(sources[0]), output, typed, quiet=quiet, ended=ended)
+            outcome = _run_file(Path(sources[0]), output, typed, quiet=quiet, trust=trust, ended=ended)
         else:
             outcome = _run_streams(sources, strategies, output, quiet=quiet, ended=ended, **chosen)
         if not quiet and not as_json:
@@ -161,13 +165,15 @@ def _run_streams(
     return Outcome(output, run_and_show(learners, streams, output, quiet=quiet, ended=ended, **chosen))
 
 
-def _run_file(path: Path, output: Path | None, typed: Mapping[str, Any], *, quiet: bool, ended: Events) -> Outcome:
+def _run_file(
+    path: Path, output: Path | None, typed: Mapping[str, Any], *, quiet: bool, trust: bool, ended: Events
+) -> Outcome:
     """Run a campaign file, and write its report."""
     if not quiet:
         console.announce(str(path))
     from mlstream.cli.campaigns import run_file
 
-    return run_file(path, output, typed, quiet=quiet, ended=ended)
+    return run_file(path, output, typed, quiet=quiet, trust=trust, ended=ended)
 
 
 def _is_typed(context: typer.Context, name: str) -> bool:

@@ -73,7 +73,7 @@ class = "tests.mlstream.evaluation.streams:Online"
 grid = [{ step = [0.1, 0.2] }]
 """
     read = config(tmp_path, text)
-    learners = read.learners()
+    learners = read.learners(trust=True)
     assert learners["NN"] == Search("NN", n_configurations=2)
     assert learners["fast"].learning_rate == 0.1
     assert learners["trees"] == Search("BR_HT", {"delta": [1e-6, 1e-7]}, 2, {"tau": 0.05})
@@ -205,7 +205,7 @@ def test_a_file_is_bounded_and_plain(tmp_path):
         ('[strategies.x]\nclass = "no.such:Thing"', r"strategies.x: no.such:Thing must be a class .* Got Mod"),
         (
             '[strategies.x]\nclass = "collections:Counter"',
-            "must be a scikit-learn estimator with partial_fit. Got Counter",
+            "Counter has no method to learn, and was not called",
         ),
         ('[strategies.x]\nclass = "json:Thing"', "has no attribute 'Thing'"),
         ('[strategies.x]\nclass = "json"', "must have a class such as 'package.module:Class'"),
@@ -214,7 +214,37 @@ def test_a_file_is_bounded_and_plain(tmp_path):
 )
 def test_a_learner_that_does_not_exist_is_refused(tmp_path, text, message):
     with pytest.raises(ValueError, match=message):
+        config(tmp_path, HEAD + text).learners(trust=True)
+
+
+@pytest.mark.parametrize("class_", ["os:mkdir", "pathlib:Path.mkdir", "subprocess:Popen", "os:environ"])
+def test_only_classes_that_learn_are_called(tmp_path, monkeypatch, class_):
+    monkeypatch.chdir(tmp_path)
+    parameters = "{ path = 'made' }" if class_ == "os:mkdir" else "{ args = ['mkdir', 'made'] }"
+    text = f'{HEAD}[strategies.x]\nclass = "{class_}"\nparameters = {parameters}'
+    with pytest.raises(ValueError, match=f"^strategies.x: {class_} must be a class of estimators"):
+        config(tmp_path, text).learners(trust=True)
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("class_", ["spying:Mine", "estimatorsx:Mine", "spying.estimators:Mine"])
+def test_without_trust_nothing_is_imported(tmp_path, monkeypatch, class_):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for name in ("spying.py", "estimatorsx.py"):
+        (tmp_path / name).write_text("open('spied', 'w')")
+    text = f'[strategies.x]\nclass = "{class_}"\n'
+    with pytest.raises(ValueError, match=r"^strategies\.x: a class must be of estimators, .* add --trust"):
         config(tmp_path, HEAD + text).learners()
+    detection = f'kind = "detect"\n{HEAD}detectors = ["ADWIN"]\n{text.replace("strategies", "learners")}'
+    with pytest.raises(ValueError, match=r"^learners\.x: a class must be of estimators"):
+        config(tmp_path, detection).make_learners()
+    assert not (tmp_path / "spied").exists()
+
+
+def test_classes_of_estimators_need_no_trust(tmp_path):
+    text = '[strategies.x]\nclass = "estimators:StreamRidgeClassifier"\n'
+    assert type(config(tmp_path, HEAD + text).learners()["x"]).__name__ == "StreamRidgeClassifier"
 
 
 @pytest.mark.parametrize(
@@ -225,14 +255,14 @@ def test_a_module_that_cannot_be_imported_is_one_message(tmp_path, monkeypatch, 
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "broken_learners.py").write_text(module)
     with pytest.raises(ValueError, match=f"strategies.x: broken_learners:A must be a class .* Got {message}"):
-        config(tmp_path, HEAD + '[strategies.x]\nclass = "broken_learners:A"').learners()
+        config(tmp_path, HEAD + '[strategies.x]\nclass = "broken_learners:A"').learners(trust=True)
 
 
 @pytest.mark.parametrize("text", ['class = "json"', 'class = "no.such:Thing"'])
 def test_an_error_about_a_learner_names_the_table_that_holds_it(tmp_path, text):
     file = f'kind = "detect"\n{HEAD}detectors = ["ADWIN"]\n[learners.x]\n{text}\n'
     with pytest.raises(ValueError, match=r"^learners\.x"):
-        config(tmp_path, file).make_learners()
+        config(tmp_path, file).make_learners(trust=True)
 
 
 def test_the_kind_is_among_the_keys_that_are_known(tmp_path):

@@ -203,6 +203,18 @@ class Mine(Online):
 """
 
 
+def test_a_campaign_file_that_is_not_trusted_imports_nothing_beside_it(stream_file, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "not_imported.py").write_text("raise SystemExit('imported')")
+    campaign = tmp_path / "campaign.toml"
+    text = f'streams = ["{stream_file}"]\ndirectory = "out"\n[strategies.x]\nclass = "not_imported:A"\n'
+    campaign.write_text(text)
+    assert call("run", campaign) == 1
+    assert "Got 'not_imported:A'; read it, then add --trust" in capsys.readouterr().err
+    assert str(tmp_path) not in sys.path
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.slow
 def test_a_campaign_file_is_run_kept_and_reported(stream_file, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
@@ -221,16 +233,16 @@ parameters = {{ step = 0.1 }}
 """
     campaign = tmp_path / "campaign.toml"
     campaign.write_text(text)
-    assert call("run", campaign) == 0
+    assert call("run", campaign, "--trust") == 0
     records = {path: path.read_bytes() for path in tmp_path.glob("out/runs/*/*.json")}
     assert sorted(path.name for path in records) == [f"{name}-seed0-split1.json" for name in ("NN", "mean", "mine")]
     assert (tmp_path / "out" / "config.toml").read_text() == text
     assert (tmp_path / "out" / "report.html").exists()
-    assert call("run", campaign) == 0
+    assert call("run", campaign, "--trust") == 0
     assert {path: path.read_bytes() for path in records} == records
     capsys.readouterr()
     campaign.write_text(text.replace("step = 0.1", "step = 0.2"))
-    assert call("run", campaign) == 1
+    assert call("run", campaign, "--trust") == 1
     error = capsys.readouterr().err
     assert "mine-seed0-split1.json must be the record of the requested run" in error
     assert error.count("\n") == 1
@@ -249,7 +261,7 @@ def test_failed_runs_end_with_one_line_and_status_1_after_all_others(stream_file
         f'streams = ["{stream_file}"]\ndirectory = "out"\nenergy = "none"\nn_configurations = 0\n'
         '[strategies.bad]\nclass = "broken:Broken"\n[strategies.mean]\n'
     )
-    assert call("run", campaign) == 1
+    assert call("run", campaign, "--trust") == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "1 of 2 runs failed" in error
@@ -264,7 +276,7 @@ def test_failed_runs_end_with_one_line_and_status_1_after_all_others(stream_file
     [
         (
             ("c.toml", "--seeds", "1"),
-            "--decision, --quiet, --times and --json may be combined with a campaign file. Got --seeds",
+            "--decision, --quiet, --times, --trust and --json may be combined with a campaign file. Got --seeds",
         ),
         (("c.toml",), "must name the directory of the records"),
         (("absent.toml",), "absent.toml: No such file"),

@@ -150,7 +150,7 @@ class Loud(BaseEstimator):
 def test_what_learners_print_in_other_processes_is_not_on_standard_output(folder):
     (folder / "loud.py").write_text(LOUD.format(body="pass"))
     (folder / "c.toml").write_text(CAMPAIGN.format(module="loud"))
-    command = [sys.executable, "-m", "mlstream", "run", "c.toml", "--jobs", "2", "--json"]
+    command = [sys.executable, "-m", "mlstream", "run", "c.toml", "--trust", "--jobs", "2", "--json"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True)
     assert [run["status"] for run in json.loads(printed.stdout)["runs"]] == ["done"]
     assert "learning\n" in printed.stderr
@@ -163,7 +163,7 @@ def test_what_learners_print_and_failures_leave_the_document_whole(folder, body,
     (folder / f"{module}.py").write_text(LOUD.format(body=body))
     (folder / "c.toml").write_text(CAMPAIGN.format(module=module))
     failed = body != "pass"
-    document = read("run", "c.toml", status=int(failed))
+    document = read("run", "c.toml", "--trust", status=int(failed))
     (run,) = document["runs"]
     assert run["status"] == ("failed" if failed else "done")
     assert ("no luck" in (run["error"] or "")) == failed

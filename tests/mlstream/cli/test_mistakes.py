@@ -245,10 +245,10 @@ MEANT = {
     "run detect_nowhere.toml": "detect_nowhere.toml must name the directory of the records, or --output must.",
     "run detect_table.toml": "every key must be one of detector, parameters. Got 'detectors.ADWIN.delta' instead",
     "run detect_grid.toml": "every key must be one of strategy, class, parameters. Got 'learners.NN.grid' instead",
-    "run detect.toml --decision half": "detect.toml is of the kind 'detect': only --output, --jobs, --quiet and --json",
+    "run detect.toml --decision half": "is of the kind 'detect': only --output, --jobs, --quiet, --trust and --json",
     # campaign files
     "run s.npz key.toml -o out": "A campaign file must be the only source. Got key.toml among 2 sources.",
-    "run key.toml -s mean": "only --output, --jobs, --dask, --decision, --quiet, --times and --json may be combined",
+    "run key.toml -s mean": "only --output, --jobs, --dask, --decision, --quiet, --times, --trust and --json may",
     "run key.toml": "Got 'sedes' instead; did you mean 'seeds'?",
     "run empty.toml": "empty.toml: streams must be given.",
     "run bytes.toml": "bytes.toml must be TOML.",
@@ -274,7 +274,8 @@ MEANT = {
     "run no_stream.toml": "no_stream.toml: streams must have at least 1 entry.",
     "run missing.toml": "missing.toml: A stream must be a file, a published folder, or one of yeast-tasks",
     "run unknown.toml": "unknown.toml: A strategy must be one of mean, NN",
-    "run class.toml": "class.toml: strategies.mine: nowhere:Nothing must be a class of estimators",
+    "run class.toml": "class.toml: strategies.mine: a class must be of estimators, unless the file is trusted",
+    "run class.toml --trust": "class.toml: strategies.mine: nowhere:Nothing must be a class of estimators",
     "run parameter.toml": "parameter.toml: NN must have parameters among ['learning_rate']. Got 'rate'",
 }
 

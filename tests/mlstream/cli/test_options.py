@@ -109,7 +109,9 @@ def test_the_command_of_detections_has_the_options_with_their_defaults_and_help(
 
 def test_the_command_has_the_options_with_their_defaults_and_help():
     found = {param.name: param for param in get_command(app).commands["run"].params}
-    assert set(found) == {"sources", "output", "strategies", "times", "quiet", "as_json"} | {one.name for one in ALL}
+    assert set(found) == {"sources", "output", "strategies", "times", "quiet", "trust", "as_json"} | {
+        one.name for one in ALL
+    }
     for one in ALL:
         param, default = found[one.name], one.default
         if isinstance(default, tuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
@@ -48,10 +48,13 @@ from mlstream.challenge.state.closing import (
     record_ranking,
     require_end,
 )
+from mlstream.challenge.state.grouped import GroupedWrites
 from mlstream.challenge.state.phases import phase_of, require_phase
 from mlstream.challenge.state.store import Store, Writing, after_last, format_time, last_time, require_time
 from mlstream.challenge.state.submitting import (
+    Arrival,
     QueriesWaiting,
+    Received,
     add_submission,
     claim_file,
     drop_rejected,
@@ -65,7 +68,6 @@ from mlstream.challenge.state.submitting import (
     submission_row,
     sweep_scratch,
     waiting_rows,
-    write_scratch,
 )
 from mlstream.challenge.state.teams import add_invitation, add_merge, add_team, find_team, members_of, root_of
 from mlstream.challenge.submissions.files import require_size
@@ -104,6 +106,7 @@ class Challenge:
         self._clock = clock or WatchedClock()
         self._started = self._clock()
         self._store = Store(self.folder.state)
+        self._arrivals = GroupedWrites[Reservation](self._write, self.folder.submissions)
         self._pool = ScoringPool(self.folder, n_processes)
         if not self.folder.state.is_file():
             raise StateFailed(f"{self.folder.state} must be there: it holds teams and scores. Got no file.")
@@ -317,15 +320,13 @@ class Challenge:
         team = self.authenticate(token)
         payload = content if isinstance(content, bytes) else self._read(Path(content), name)
         require_size(len(payload), self.config.max_bytes, name)
-        try:
-            return self._reserve(payload, team, name)
-        except QueriesWaiting:
-            # Files that were not read yet may be invalid, and cost nothing then.
-            self.complete_pending(team)
-        try:
-            return self._reserve(payload, team, name)
-        except QueriesWaiting as error:
-            raise error.__cause__ or error from None
+        return self._retry(lambda: self._reserve(payload, team, name), team)
+
+    def reserve_received(self, received: Received, token: str, *, file_name: str) -> Reservation:
+        """Do as `reserve` does for a file on its way, which is moved and not read again."""
+        name, team = clean_name(file_name), self.authenticate(token)
+        require_size(received.n_bytes, self.config.max_bytes, name)
+        return self._retry(lambda: self._admit(received, team, name), team)
 
     def complete(self, reservation: Reservation) -> Reply:
         """Score a reserved submission, unless that was done; safe to repeat.
@@ -506,20 +507,34 @@ class Challenge:
             if repeat is not None:
                 return Reservation(repeat, True)
             require_admission(state, self.config, members, now)
-        scratch = write_scratch(self.folder, content)
+        with Arrival(self.folder) as arrival:
+            arrival.write(content)
+            return self._admit(arrival.finish(), team, name)
+
+    def _admit(self, received: Received, team: str, name: str) -> Reservation:
+        def admit(state: Writing) -> Reservation:
+            # It may have been merged meanwhile.
+            root = root_of(state, team)
+            members = members_of(state, root)
+            repeat = find_repeat(state, members, received.sha256)
+            if repeat is not None:
+                return Reservation(repeat, True)
+            require_admission(state, self.config, members, state.now)
+            store_file(self.folder, received)
+            return Reservation(add_submission(state, root, received.sha256, received.n_bytes, name), False)
+
+        return self._arrivals.run(admit)
+
+    def _retry(self, reserve: Callable[[], Reservation], team: str) -> Reservation:
         try:
-            with self._write() as state:
-                # It may have been merged meanwhile.
-                team = root_of(state, team)
-                members = members_of(state, team)
-                repeat = find_repeat(state, members, digest)
-                if repeat is not None:
-                    return Reservation(repeat, True)
-                require_admission(state, self.config, members, state.now)
-                store_file(self.folder, scratch, digest)
-                return Reservation(add_submission(state, team, digest, len(content), name), False)
-        finally:
-            scratch.unlink(missing_ok=True)
+            return reserve()
+        except QueriesWaiting:
+            # Files that were not read yet may be invalid, and cost nothing then.
+            self.complete_pending(team)
+        try:
+            return reserve()
+        except QueriesWaiting as error:
+            raise error.__cause__ or error from None
 
     def _score(self, submission: int) -> None:
         """Score or reject a submission, unless that was done."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
 from urllib.parse import unquote
 
 from starlette.concurrency import run_in_threadpool
@@ -15,8 +12,9 @@ from starlette.requests import Request
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.replies import Reservation
 from mlstream.challenge.server.host import Host
+from mlstream.challenge.state.submitting import Arrival
 
-_PIECE_BYTES = 2**18
+_PIECE_BYTES = 2**20
 _TYPES = frozenset({"", "application/octet-stream", "text/csv", "application/gzip", "application/x-npz"})
 
 
@@ -33,35 +31,38 @@ async def reserve_body(host: Host, request: Request, token: str) -> Reservation:
     name = unquote(request.headers.get("x-file-name", ""))
     # Nobody else's bytes are worth the disk.
     await run_in_threadpool(host.challenge.authenticate, token)
-    async with _scratch_file(host, request.stream()) as path:
-        return await _reserve(host, path, token, name)
+    return await _reserve(host, request.stream(), token, name)
 
 
 async def reserve_file(host: Host, file: UploadFile, token: str) -> Reservation:
     """Reserve a query for a file from a form."""
-    async with _scratch_file(host, _pieces(file)) as path:
-        return await _reserve(host, path, token, file.filename or "")
+    return await _reserve(host, _pieces(file), token, file.filename or "")
 
 
-async def _reserve(host: Host, path: Path, token: str, name: str) -> Reservation:
-    reservation = await run_in_threadpool(host.challenge.reserve, path, token, file_name=name or "submission")
+async def _reserve(host: Host, pieces: AsyncIterator[bytes], token: str, name: str) -> Reservation:
+    with Arrival(host.challenge.folder) as arrival:
+        async for piece in _join(pieces):
+            await run_in_threadpool(arrival.write, piece)
+
+        def reserve() -> Reservation:
+            return host.challenge.reserve_received(arrival.finish(), token, file_name=name or "submission")
+
+        reservation = await run_in_threadpool(reserve)
     # The first one may have been left unscored, by a process that died.
     host.score_later(reservation)
     return reservation
 
 
-@asynccontextmanager
-async def _scratch_file(host: Host, pieces: AsyncIterator[bytes]) -> AsyncIterator[Path]:
-    folder = host.challenge.folder.scratch
-    folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / f"upload-{secrets.token_hex(8)}"
-    try:
-        with path.open("xb") as file:
-            async for piece in pieces:
-                await run_in_threadpool(file.write, piece)
-        yield path
-    finally:
-        path.unlink(missing_ok=True)
+async def _join(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytearray]:
+    """Yield larger pieces: to hand one to a thread takes longer than to write it."""
+    joined = bytearray()
+    async for piece in pieces:
+        joined += piece
+        if len(joined) >= _PIECE_BYTES:
+            yield joined
+            joined = bytearray()
+    if joined:
+        yield joined
 
 
 async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:

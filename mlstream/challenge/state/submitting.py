@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import sqlite3
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from filelock import lock_descriptor
 
@@ -29,6 +31,14 @@ from mlstream.challenge.state.teams import members_of, root_of
 
 # No upload is between scratch and state for so long.
 _SCRATCH_S = 86_400.0
+
+
+class Received(NamedTuple):
+    """A file that has come, in the folder of those on their way, whose bytes are on disk."""
+
+    path: Path
+    sha256: str
+    n_bytes: int
 
 
 class QueriesWaiting(Exception):  # noqa: N818 - never an error for anyone: the reason to read files first
@@ -62,20 +72,40 @@ def require_admission(state: Reading, config: ChallengeConfig, members: Sequence
         raise
 
 
-def write_scratch(folder: OrganiserFolder, content: bytes) -> Path:
-    """Write the bytes of a submission to disk under a name that nobody else has."""
-    path = folder.scratch / secrets.token_hex(16)
-    with naming_errors(folder.path):
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+class Arrival:
+    """A file on its way, under a name that nobody else has; it is gone after the block, unless it was moved.
+
+    Bytes are hashed as they come, so that nothing is read again.
+    """
+
+    def __init__(self, folder: OrganiserFolder) -> None:
+        self._folder = folder
+        self._path = folder.scratch / secrets.token_hex(16)
+        self._hash = hashlib.sha256()
+        with naming_errors(folder.path):
+            self._file = os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+    def __enter__(self) -> Arrival:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-        except BaseException:
-            path.unlink()
-            raise
-    return path
+            self._file.close()
+        finally:
+            self._path.unlink(missing_ok=True)
+
+    def write(self, piece: bytes | bytearray) -> None:
+        """Add bytes."""
+        with naming_errors(self._folder.path):
+            self._file.write(piece)
+        self._hash.update(piece)
+
+    def finish(self) -> Received:
+        """Wait until all bytes are on disk."""
+        with naming_errors(self._folder.path):
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        return Received(self._path, self._hash.hexdigest(), self._file.tell())
 
 
 def sweep_scratch(folder: OrganiserFolder) -> None:
@@ -87,14 +117,21 @@ def sweep_scratch(folder: OrganiserFolder) -> None:
                 path.unlink()
 
 
-def store_file(folder: OrganiserFolder, scratch: Path, sha256: str) -> None:
-    """Move bytes to where submissions lie; the caller's transaction keeps others from deleting them meanwhile."""
-    target = folder.submissions / sha256
-    if target.exists():
-        return
-    with naming_errors(folder.path):
-        scratch.rename(target)
-        handle = os.open(folder.submissions, os.O_RDONLY)
+def store_file(folder: OrganiserFolder, received: Received) -> None:
+    """Move a file to where submissions lie; the caller's transaction keeps others from deleting it meanwhile.
+
+    Before it is committed, `sync_folder` must have put the move on disk.
+    """
+    target = folder.submissions / received.sha256
+    if not target.exists():
+        with naming_errors(folder.path):
+            received.path.rename(target)
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until the names in a folder are on disk."""
+    with naming_errors(path.parent):
+        handle = os.open(path, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:

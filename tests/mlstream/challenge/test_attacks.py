@@ -20,13 +20,13 @@ def test_a_merge_during_an_upload_sets_no_budget_back(challenge, monkeypatch):
     ada, bob = challenge.join("Ada"), challenge.join("Bob")
     for seed in range(3):
         challenge.submit(draw(challenge, seed), ada)
-    write = engine.write_scratch
+    arrival = engine.Arrival
 
-    def merge_and_write(*values):
+    def merge_and_begin(*values):
         challenge.merge("Ada", "Bob")
-        return write(*values)
+        return arrival(*values)
 
-    monkeypatch.setattr(engine, "write_scratch", merge_and_write)
+    monkeypatch.setattr(engine, "Arrival", merge_and_begin)
     with pytest.raises(BudgetSpent):
         challenge.submit(draw(challenge, 9), bob)
     assert len(challenge.status(ada).submissions) == 3

@@ -239,7 +239,7 @@ def test_a_body_that_is_too_large_is_refused_whatever_its_header_says(site):
     except requests.ConnectionError:
         status = 413  # the server hung up in the middle, which is as good
     assert status == 413
-    assert not list(site.challenge.folder.scratch.glob("upload-*"))
+    assert not list(site.challenge.folder.scratch.iterdir())
 
 
 def test_an_upload_that_stops_half_way_leaves_nothing(site):
@@ -250,10 +250,10 @@ def test_an_upload_that_stops_half_way_leaves_nothing(site):
         line.sendall(f"{head}Content-Type: text/csv\r\nContent-Length: 50000\r\n\r\nrow_id".encode())
         time.sleep(0.2)
     for _ in range(100):
-        if not list(site.challenge.folder.scratch.glob("upload-*")):
+        if not list(site.challenge.folder.scratch.iterdir()):
             break
         time.sleep(0.05)
-    assert not list(site.challenge.folder.scratch.glob("upload-*"))
+    assert not list(site.challenge.folder.scratch.iterdir())
     assert site.challenge.status(token).submissions == ()
 
 

@@ -10,8 +10,7 @@ from contextlib import suppress
 import pytest
 import requests
 
-from mlstream.challenge import engine
-from mlstream.challenge.server import serve, uploads
+from mlstream.challenge.server import serve
 from tests.loops import check_all
 from tests.mlstream.challenge.challenges import Clock
 from tests.mlstream.challenge.site import Site
@@ -128,9 +127,9 @@ def test_a_full_disk_is_said_in_one_reply_and_leaves_nothing(site, monkeypatch):
     def fail(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(site.folder))
 
-    for place, name in ((uploads.Path, "open"), (engine, "write_scratch")):
+    for name in ("open", "fsync"):
         with monkeypatch.context() as patch:
-            patch.setattr(place, name, fail)
+            patch.setattr(os, name, fail)
             response = requests.post(f"{site.url}/api/submissions", data=content, headers=bearer)
         assert (response.status_code, response.json()["error"]["code"]) == (503, "state_failed")
         assert str(site.folder) not in response.text

@@ -1,0 +1,78 @@
+"""Writes that share a transaction where many come at once: each commit waits for the disk."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from mlstream.challenge.errors import ChallengeError
+from mlstream.challenge.state.store import Writing
+from mlstream.challenge.state.submitting import QueriesWaiting, sync_folder
+
+T = TypeVar("T")
+
+
+class GroupedWrites(Generic[T]):
+    """Writes that store files in a folder, each in a transaction that `begin` opens; safe to use from several threads.
+
+    Those that come while another transaction is under way are made together by the next one.
+    """
+
+    def __init__(self, begin: Callable[[], AbstractContextManager[Writing]], folder: Path) -> None:
+        self._begin = begin
+        self._folder = folder
+        self._waiting: deque[_Write[T]] = deque()
+        self._turn = threading.Lock()
+
+    def run(self, act: Callable[[Writing], T]) -> T:
+        """Return what a write returns, once it and its files are on disk.
+
+        A write that raises a ChallengeError, which it may do before it adds anything, fails alone. Any other failure
+        undoes all writes of the transaction, and is raised for each of them.
+        """
+        write = _Write(act)
+        self._waiting.append(write)
+        with self._turn:
+            if not write.is_done:
+                self._write_all([self._waiting.popleft() for _ in range(len(self._waiting))])
+        return write.result()
+
+    def _write_all(self, writes: list[_Write[T]]) -> None:
+        try:
+            with self._begin() as state:
+                for write in writes:
+                    write.run(state)
+                sync_folder(self._folder)
+        except BaseException as error:
+            for write in writes:
+                write.error = error
+        finally:
+            for write in writes:
+                write.is_done = True
+
+
+class _Write(Generic[T]):
+    """A write, and what became of it."""
+
+    def __init__(self, act: Callable[[Writing], T]) -> None:
+        self._act = act
+        self._returned: list[T] = []
+        self.error: BaseException | None = None
+        self.is_done = False
+
+    def run(self, state: Writing) -> None:
+        """Do it, unless it is refused."""
+        try:
+            self._returned.append(self._act(state))
+        except (ChallengeError, QueriesWaiting) as error:
+            self.error = error
+
+    def result(self) -> T:
+        """Return what it returned, or raise what it raised."""
+        if self.error is not None:
+            raise self.error
+        return self._returned[0]

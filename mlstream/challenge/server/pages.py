@@ -19,7 +19,7 @@ from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.server.api import host_of
 from mlstream.challenge.server.host import Host, list_bundle
 from mlstream.challenge.server.plot import MAX_TEAMS, draw_history
-from mlstream.challenge.server.uploads import reserve_file
+from mlstream.challenge.server.uploads import require_team, reserve_file
 from mlstream.challenge.server.words import say_span
 
 router = APIRouter()
@@ -116,7 +116,7 @@ async def submit(request: Request) -> Response:
     """Take a submission from a form."""
     host, token = host_of(request), request.cookies.get(_TEAM, "")
     # Whoever is not signed in has no file read.
-    await run_in_threadpool(host.challenge.authenticate, token)
+    await require_team(host, request, token)
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise InvalidSubmission("Content-Type must be multipart/form-data, as a form with a file is. Got another type.")
     form = await _read_form(request)

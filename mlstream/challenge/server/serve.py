@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
-import resource
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 
 import uvicorn
 from filelock import lock_descriptor
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.organiser import new_organiser_token
 from mlstream.challenge.server.app import build_app
+from mlstream.challenge.server.connections import REQUEST_S, BoundedProtocol, ProxiedProtocol
 from mlstream.challenge.server.host import Host, require_bundle
 
-# Files of the challenge, pipes and connections share what a process may open; without any, it accepts nobody.
-_MAX_CONNECTIONS = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2
-# A client sends its first request at once.
-_FIRST_REQUEST_S = 30.0
 _LOCK = "serve.lock"
 _SHUTDOWN_S = 10
 _N_SCORING = os.cpu_count() or 1
@@ -79,7 +75,9 @@ def serve(
             app,
             host=at.host,
             port=at.port,
-            http=BoundedProtocol,
+            http=ProxiedProtocol if at.behind_tls_proxy else BoundedProtocol,
+            # Another protocol would have bounds of its own.
+            ws="none",
             log_level="warning",
             server_header=False,
             # Names of clients are nobody's business; tokens are in no address.
@@ -101,6 +99,11 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: object = None) -> None:
         """Start to listen."""
+        if self.config.is_ssl:
+            # uvicorn leaves it at a minute, during which no protocol knows of the connection.
+            loop = asyncio.get_running_loop()
+            limited = partial(loop.create_server, ssl_handshake_timeout=REQUEST_S)
+            loop.create_server = limited  # type: ignore[method-assign]
         await super().startup(sockets)  # type: ignore[arg-type]
         if self.should_exit:
             return
@@ -135,19 +138,3 @@ def _only_server(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-class BoundedProtocol(H11Protocol):
-    """The protocol of the server, for `uvicorn.Config(http=...)`; too many connections are dropped, and silent ones."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin a connection."""
-        super().connection_made(transport)
-        if len(self.connections) > _MAX_CONNECTIONS:
-            transport.abort()
-        else:
-            self.loop.call_later(_FIRST_REQUEST_S, self._drop_if_silent)
-
-    def _drop_if_silent(self) -> None:
-        if self.cycle is None:
-            self.transport.abort()

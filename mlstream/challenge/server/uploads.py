@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.replies import Reservation
+from mlstream.challenge.server.connections import IS_TEAM
 from mlstream.challenge.server.host import Host
 from mlstream.challenge.state.submitting import Arrival
 
@@ -30,8 +31,14 @@ async def reserve_body(host: Host, request: Request, token: str) -> Reservation:
         )
     name = unquote(request.headers.get("x-file-name", ""))
     # Nobody else's bytes are worth the disk.
-    await run_in_threadpool(host.challenge.authenticate, token)
+    await require_team(host, request, token)
     return await _reserve(host, request.stream(), token, name)
+
+
+async def require_team(host: Host, request: Request, token: str) -> None:
+    """Raise UnknownToken unless a token is a team's, for whose file the server waits longer."""
+    await run_in_threadpool(host.challenge.authenticate, token)
+    setattr(request.state, IS_TEAM, True)
 
 
 async def reserve_file(host: Host, file: UploadFile, token: str) -> Reservation:

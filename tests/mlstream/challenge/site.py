@@ -9,8 +9,8 @@ from mlstream.challenge.engine import Challenge
 from mlstream.challenge.making.create import create_challenge
 from mlstream.challenge.organiser import new_organiser_token
 from mlstream.challenge.server.app import build_app
+from mlstream.challenge.server.connections import BoundedProtocol
 from mlstream.challenge.server.host import Host
-from mlstream.challenge.server.serve import BoundedProtocol
 from mlstream.generators.synthetic.environments import environment_stream
 
 RULES = 'name = "Toy <b>&</b>"\nmin_rows = 20\nqueries_per_day = 4\ninvalid_per_day = 5\nmax_bytes = 60_000\n'
@@ -41,6 +41,9 @@ class Site:
         self._server.should_exit = True
         self._thread.join()
         self.challenge.shut_down()
+
+    def connections(self):
+        return self._server.server_state.connections
 
     def join(self, name):
         token = self.challenge.join(name)

@@ -81,12 +81,12 @@ def create_challenge(
 
 
 def begin_state(folder: OrganiserFolder, now: datetime) -> None:
-    """Make the empty state of a challenge, once its rules, manifest and truth are there.
+    """Make the empty state of a challenge, once all its other files are there; the log begins with their hashes.
 
     A FileExistsError is raised if there is a state: a budget is never set back.
     """
     make_private(folder.scratch)
-    names = [folder.config, folder.manifest, *sorted(folder.truth.iterdir())]
+    names = [folder.config, folder.manifest, folder.salt, folder.stream, *sorted(folder.truth.iterdir())]
     files = {str(path.relative_to(folder.path)): sha256_of(path) for path in names}
     store = Store(folder.state)
     try:

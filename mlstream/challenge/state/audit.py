@@ -12,8 +12,8 @@ from mlstream._support.files import is_plain, sha256_of
 from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.replies import AuditReport
 from mlstream.challenge.scoring.scorer import Scorer
-from mlstream.challenge.state.events import GENESIS, SqlValue, check_chain
-from mlstream.challenge.state.store import ACTS, TABLES, Reading, trigger_name
+from mlstream.challenge.state.events import GENESIS, SqlValue, check_chain, check_times, list_clocks
+from mlstream.challenge.state.store import TABLES, Reading, intended_schema
 from mlstream.challenge.submissions.files import read_submission
 from mlstream.challenge.submissions.rows import Probabilities
 
@@ -34,12 +34,14 @@ def audit_challenge(state: Reading, folder: OrganiserFolder, head: str | None = 
     checks = (
         check_chain(state.events()),
         _find_head(state, head),
-        _compare_triggers(state),
+        check_times(state.events()),
+        _compare_schema(state),
         _compare_tables(state),
+        _compare_days(state),
         _compare_files(state, folder),
     )
     problems = tuple(problem for check in checks for problem in check)
-    flags = (*_flag_submissions(state, folder), *_flag_files(state, folder))
+    flags = (*list_clocks(state.events()), *_flag_submissions(state, folder), *_flag_files(state, folder))
     return AuditReport(not problems, problems, flags, GENESIS if last is None else last.hash)
 
 
@@ -70,11 +72,16 @@ def _find_head(state: Reading, head: str | None) -> Iterator[str]:
         yield f"no event has the hash {head}: the log was cut off, replaced by an older copy, or written again"
 
 
-def _compare_triggers(state: Reading) -> Iterator[str]:
-    found = {row["name"] for row in state.rows("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
-    for name in (*TABLES, "events"):
-        if not found >= {trigger_name(name, act) for act in ACTS}:
-            yield f"the table {name} can be changed: a trigger of it is gone"
+def _compare_schema(state: Reading) -> Iterator[str]:
+    """Compare definitions, not names: a trigger that does nothing may be called as the one that guards a table."""
+    found, intended = state.schema(), intended_schema()
+    for kind, name in sorted(found.keys() | intended.keys()):
+        if (kind, name) not in found:
+            yield f"the {kind} {name!r} is missing from the state"
+        elif (kind, name) not in intended:
+            yield f"the {kind} {name!r} does not belong to the state"
+        elif found[kind, name] != intended[kind, name]:
+            yield f"the {kind} {name!r} has another definition than the one it was made with"
 
 
 def _compare_tables(state: Reading) -> Iterator[str]:
@@ -91,6 +98,12 @@ def _compare_tables(state: Reading) -> Iterator[str]:
         for place in sorted(found.keys() | expected.keys()):
             if problem := _compare_rows(found.get(place), expected.get(place)):
                 yield f"row {place} of {name} {problem}"
+
+
+def _compare_days(state: Reading) -> Iterator[str]:
+    """Compare the day that each submission counts on with its time, which is in UTC."""
+    for number, day, time in state.rows("SELECT id, day, time FROM submissions WHERE day != substr(time, 1, 10)"):
+        yield f"submission {number} counts on the day {day}, but was sent at {time}"
 
 
 def _compare_rows(found: dict[str, SqlValue] | None, expected: dict[str, SqlValue] | None) -> str | None:

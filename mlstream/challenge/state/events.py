@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 # What a column of a table holds.
@@ -12,6 +13,8 @@ SqlValue: TypeAlias = str | int | float | None
 
 # In place of the hash before the first event.
 GENESIS = "0" * 64
+# The kind of an event by which the organiser accepts another time of the clock.
+CLOCKS = "clocks"
 
 
 class Event(NamedTuple):
@@ -45,6 +48,20 @@ def check_chain(events: Iterable[Event]) -> Iterator[str]:
         if event.hash != _hash(*event[:-1]):
             yield f"event {event.id} has changed since it was recorded"
         previous = event.hash
+
+
+def check_times(events: Iterable[Event]) -> Iterator[str]:
+    """Yield a line for each event that is of a time before the last one; only the organiser may set the clock back."""
+    for last, event in pairwise(events):
+        if event.time < last.time and event.kind != CLOCKS:
+            yield f"event {event.id} is of {event.time}, which is before the event that it follows, of {last.time}"
+
+
+def list_clocks(events: Iterable[Event]) -> Iterator[str]:
+    """Yield a line for each time that the organiser set the clock."""
+    for last, event in pairwise(events):
+        if event.kind == CLOCKS:
+            yield f"event {event.id}: the organiser set the clock from {last.time} to {event.time}"
 
 
 def _hash(number: int, time: str, kind: str, content: str, previous: str) -> str:

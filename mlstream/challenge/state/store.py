@@ -10,13 +10,17 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sized
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeAlias
 
 from mlstream.challenge.clock import MAX_STEP, format_second
 from mlstream.challenge.errors import ClockJumped, ClockRanBack, StateFailed
 from mlstream.challenge.state.events import Event, SqlValue, next_event
+
+# Kind and name of what the file holds, with its table and the statement that made it.
+Schema: TypeAlias = dict[tuple[str, str], tuple[str, str | None]]
 
 # Between two events; a challenge that nobody touched for longer asks the organiser whether its clock is right.
 MAX_GAP = timedelta(days=30)
@@ -47,13 +51,14 @@ _EVENTS = (
     "id INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, content TEXT NOT NULL, previous TEXT NOT NULL, "
     "hash TEXT NOT NULL"
 )
+_ALL = {**TABLES, "events": _EVENTS}
 # What triggers keep from every table.
-ACTS = ("UPDATE", "DELETE")
-_INDICES = (
-    "CREATE INDEX by_team_and_day ON submissions (team, day)",
-    "CREATE INDEX by_hash ON submissions (sha256)",
-    "CREATE INDEX by_score ON scores (team, reported, submission)",
-)
+_ACTS = ("UPDATE", "DELETE")
+_INDICES = {
+    "by_team_and_day": "submissions (team, day)",
+    "by_hash": "submissions (sha256)",
+    "by_score": "scores (team, reported, submission)",
+}
 
 
 class Reading:
@@ -74,6 +79,11 @@ class Reading:
     def count(self, query: str, *values: SqlValue) -> int:
         """Return the number that a query begins with."""
         return int(self._connection.execute(query, values).fetchone()[0])
+
+    def schema(self) -> Schema:
+        """Return the definitions of all that the file holds, by kind and name."""
+        found = self.rows("SELECT type, name, tbl_name, sql FROM sqlite_master")
+        return {(kind, name): (table, sql) for kind, name, table, sql in found}
 
     def last_event(self) -> Event | None:
         """Return the last event, or None."""
@@ -125,15 +135,8 @@ class Store:
         """Make the file with empty tables; a FileExistsError is raised if it exists: a budget is never set back."""
         self._path.touch(mode=0o600, exist_ok=False)
         with self._transaction("IMMEDIATE") as connection:
-            for name, columns in {**TABLES, "events": _EVENTS}.items():
-                connection.execute(f"CREATE TABLE {name} ({columns})")
-                for act in ACTS:
-                    connection.execute(
-                        f"CREATE TRIGGER {trigger_name(name, act)} BEFORE {act} ON {name} "
-                        f"BEGIN SELECT RAISE(ABORT, '{name} only grows'); END"
-                    )
-            for statement in _INDICES:
-                connection.execute(statement)
+            for name in _ALL:
+                _make_table(connection, name)
             connection.execute(f"PRAGMA user_version = {_VERSION}")
 
     @contextmanager
@@ -226,9 +229,12 @@ def marks(values: Sized) -> str:
     return ", ".join("?" * len(values))
 
 
-def trigger_name(table: str, act: str) -> str:
-    """Return the name of the trigger that keeps an act from a table."""
-    return f"{table}_no_{act}"
+def intended_schema() -> Schema:
+    """Return the definitions of a state that was just created; those that SQLite adds are among them."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for name in _ALL:
+            _make_table(connection, name)
+        return Reading(connection).schema()
 
 
 def format_time(time: datetime) -> str:
@@ -239,3 +245,15 @@ def format_time(time: datetime) -> str:
 def read_time(text: str) -> datetime:
     """Read a time that `format_time` wrote."""
     return datetime.fromisoformat(text)
+
+
+def _make_table(connection: sqlite3.Connection, name: str) -> None:
+    """Make an empty table, with its indices and the triggers that let it only grow."""
+    connection.execute(f"CREATE TABLE {name} ({_ALL[name]})")
+    for act in _ACTS:
+        connection.execute(
+            f"CREATE TRIGGER {name}_no_{act} BEFORE {act} ON {name} BEGIN SELECT RAISE(ABORT, '{name} only grows'); END"
+        )
+    for index, columns in _INDICES.items():
+        if columns.startswith(f"{name} "):
+            connection.execute(f"CREATE INDEX {index} ON {columns}")

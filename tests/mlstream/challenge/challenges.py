@@ -134,6 +134,8 @@ def make_folder(path, *, n_rows=40, n_labels=2, seed=0, rules="", roles=ROLES, m
             in_distribution_score="in-distribution" in roles,
         ),
     )
+    folder.salt.write_bytes(bytes(32))
+    folder.stream.write_bytes(b"what the rows were made of")
     folder.config.write_text(
         f'name = "toy"\nmetric = "{metric}"\nmin_rows = 10\n{rules}\n[roles]\n'
         'train = ["train-task"]\nvalidation = ["v"]\ntest = ["t"]\nunseen = ["u"]\n'

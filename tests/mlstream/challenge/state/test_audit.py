@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.state.audit import looks_like_decoding
-from mlstream.challenge.state.events import check_chain, next_event
+from mlstream.challenge.state.events import check_chain, check_times, list_clocks, next_event
 from mlstream.challenge.state.store import TABLES
 from tests.loops import check_all
-from tests.mlstream.challenge.challenges import Clock, draw, layout_of, make_challenge
+from tests.mlstream.challenge.challenges import START, Clock, draw, layout_of, make_challenge
 from tests.mlstream.challenge.sample_files import as_csv
 
 
@@ -115,8 +115,52 @@ def test_an_older_copy_and_a_log_without_its_end_lack_the_head_that_was_noted(ch
 def test_tables_that_no_trigger_guards_any_more_are_named(challenge):
     tamper(challenge)
     problems = challenge.audit().problems
-    assert "the table scores can be changed: a trigger of it is gone" in problems
-    assert len(problems) == len(TABLES) + 1
+    assert "the trigger 'scores_no_UPDATE' is missing from the state" in problems
+    assert len(problems) == 2 * (len(TABLES) + 1)
+
+
+def test_every_definition_in_the_state_is_compared(challenge):
+    connection = sqlite3.connect(challenge.folder.state)
+    connection.executescript(
+        "DROP TRIGGER scores_no_UPDATE; DROP INDEX by_hash;"
+        "CREATE TRIGGER scores_no_UPDATE BEFORE UPDATE ON scores BEGIN SELECT 1; END;"
+        "CREATE TRIGGER more AFTER INSERT ON submissions BEGIN DELETE FROM notes; END;"
+        "CREATE TABLE notes (id INTEGER); CREATE INDEX by_note ON notes (id); CREATE VIEW best AS SELECT * FROM scores;"
+    )
+    connection.close()
+    assert set(challenge.audit().problems) == {
+        "the trigger 'scores_no_UPDATE' has another definition than the one it was made with",
+        "the index 'by_hash' is missing from the state",
+        "the trigger 'more' does not belong to the state",
+        "the table 'notes' does not belong to the state",
+        "the index 'by_note' does not belong to the state",
+        "the view 'best' does not belong to the state",
+    }
+
+
+def chain(*times_and_kinds):
+    """Return a log of such events, whose hashes are right."""
+    last, events = None, []
+    for time, kind in times_and_kinds:
+        last = next_event(last, time, kind, {})
+        events.append(last)
+    return events
+
+
+def test_times_go_back_only_where_the_organiser_set_the_clock():
+    events = chain(("1", "a"), ("3", "a"), ("2", "clocks"), ("2", "a"), ("1", "a"))
+    assert [line.partition(" is")[0] for line in check_times(events)] == ["event 5"]
+    assert list(list_clocks(events)) == ["event 3: the organiser set the clock from 3 to 2"]
+
+
+def test_a_submission_counts_on_the_day_of_its_time(challenge):
+    """A log that was written again, whole by its hashes, cannot move a submission to another day."""
+    with challenge._store.write(START) as state:
+        state.add("submissions", team="a", sha256="b", n_bytes=1, file_name="c", day="2026-02-28")
+    assert any(
+        one.startswith("submission 5 counts on the day 2026-02-28, but was sent at 2026-03-01T12")
+        for one in challenge.audit().problems
+    )
 
 
 def test_tables_refuse_changes_and_deletions(challenge):
@@ -136,7 +180,11 @@ def test_stored_files_and_those_of_the_challenge_are_compared_with_their_hashes(
     other.unlink()
     truth = challenge.folder.truth / "02.npz"
     truth.write_bytes(truth.read_bytes()[:-1])
+    challenge.folder.salt.write_bytes(bytes(31) + b"x")
+    challenge.folder.stream.write_bytes(b"of others")
     assert set(challenge.audit().problems) == {
+        "salt.key has changed since the challenge was created",
+        "stream.npz has changed since the challenge was created",
         "truth/02.npz has changed since the challenge was created",
         f"the stored submission {one.name} has changed",
         f"the stored submission {other.name} is missing",

@@ -480,13 +480,16 @@ class Challenge:
             state.add("releases")
         return path
 
-    def audit(self, head: str | None = None) -> AuditReport:
-        """Check log, tables and stored files against each other, and flag submissions made to learn labels.
+    def audit(self, head: str | None = None, *, files: bool = False) -> AuditReport:
+        """Check log, tables and files against each other, and list submissions that look made to learn labels.
 
         Parameters
         ----------
         head : str, optional
             Head of the log from an earlier audit: one that was cut off or replaced since does not hold it.
+        files : bool
+            Read all that teams sent again, and compare it with its hashes; by default only its sizes are compared, in
+            time that does not grow with its bytes. `close` compares the hash of what it scores in any case.
 
         Returns
         -------
@@ -494,7 +497,7 @@ class Challenge:
             What is wrong, what looks like an attack, and the head of the log.
         """
         with self._store.read() as state:
-            return audit_challenge(state, self.folder, head)
+            return audit_challenge(state, self.folder, head, files=files)
 
     def _write(self) -> AbstractContextManager[Writing]:
         return self._store.write(self._clock(), self._started)

@@ -37,8 +37,8 @@ class ScoringPool:
     def score_public(self, sha256: str, name: str) -> PublicScores:
         """Score a stored file on validation.
 
-        Raises InvalidSubmission if the file is not a submission; ScoringFailed if the process died, or the files of the
-        challenge are damaged; StateFailed if the disk fails while they are read.
+        Raises InvalidSubmission if the file is not a submission; ScoringFailed if it is not the file that was sent, the
+        process died, or the files of the challenge are damaged; StateFailed if the disk fails while they are read.
         """
         return cast(PublicScores, self._request(kind="public", sha256=sha256, name=name))
 
@@ -64,6 +64,11 @@ class ScoringPool:
             raise StateFailed(
                 f"{self._folder.path} must be on a disk that can be read. Got this error: {reply['disk']}. "
                 "Check the disk, then run the same command again."
+            )
+        if "changed" in reply:
+            raise ScoringFailed(
+                f"{self._folder.submissions / request['sha256']} must be the file that its team sent. Got another one. "
+                "Put it back from a copy; `mlstream challenge audit --files` finds all such files."
             )
         if "scores" not in reply:
             raise ScoringFailed("The submission is stored but could not be scored. The organiser can try again.")

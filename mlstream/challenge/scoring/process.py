@@ -1,11 +1,12 @@
 """The process that reads submissions and scores them: requests on its standard input, replies on its output.
 
-What it replies is one of three things: scores, a line about the file of the contestant, or that it failed. No text of
-an error that it did not expect leaves it.
+It replies with scores, a line about the file of the contestant, that this file has changed, or that it failed. No text
+of an error that it did not expect leaves it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import resource
@@ -26,17 +27,24 @@ _COPIES = 16
 _NICENESS = 10
 
 
+class _Changed(Exception):  # noqa: N818 - a reply of its own, as the process words it
+    """A stored file is no longer what its team sent."""
+
+
 def serve(scorer: Scorer, folder: OrganiserFolder, requests: Iterator[str]) -> Iterator[str]:
     """Yield a reply for each request, both as JSON.
 
     A request has ``kind`` ("public" or "final"), ``sha256`` of the file, and ``name`` for errors. A reply has
-    ``scores``, or ``invalid`` with a line, or ``disk`` with the file that could not be read, or ``failed``.
+    ``scores``, or ``invalid`` with a line, or ``changed`` if the file is not the one that was sent, or ``disk`` with
+    the file that could not be read, or ``failed``.
     """
     for request in requests:
         try:
             reply: dict[str, object] = {"scores": _score(scorer, folder, **json.loads(request))}
         except InvalidSubmission as error:
             reply = {"invalid": str(error)}
+        except _Changed:
+            reply = {"changed": True}
         except Exception as error:
             reply = _describe_failure(error)
         yield json.dumps(reply)
@@ -67,6 +75,8 @@ def _describe_failure(error: Exception) -> dict[str, object]:
 
 def _score(scorer: Scorer, folder: OrganiserFolder, *, kind: str, sha256: str, name: str) -> object:
     content = read_bounded(folder.submissions / sha256, scorer.config.max_bytes)
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise _Changed
     prob = read_submission(content, scorer.layout, name)
     return scorer.score_final(prob) if kind == "final" else scorer.score_public(prob)
 

@@ -11,6 +11,7 @@ import numpy as np
 from mlstream.challenge.config import ChallengeConfig, read_config
 from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.manifest import EnvironmentEntry, Manifest, Role, read_manifest
+from mlstream.challenge.scoring.decoding import looks_like_decoding
 from mlstream.challenge.scoring.metric import ChallengeMetric, metric_of
 from mlstream.challenge.submissions.rows import Probabilities, SubmissionLayout
 from mlstream.challenge.truth import Array, holdout_keys, read_truth
@@ -25,6 +26,7 @@ class PublicScores(TypedDict):
     validation: float  # Mean over the validation environments.
     # Mean over the held-out rows of training environments; None unless the rules want it.
     in_distribution: float | None
+    flag: str | None  # Why it looks as if it were made to learn labels; None if it does not.
 
 
 class FinalScores(TypedDict):
@@ -70,6 +72,7 @@ class Scorer:
         return PublicScores(
             validation=_mean(self._scores("validation", prob, eps)),
             in_distribution=_mean(self._scores("in-distribution", prob, eps)) if trained else None,
+            flag=looks_like_decoding(prob, eps),
         )
 
     def score_final(self, prob: Probabilities) -> FinalScores:

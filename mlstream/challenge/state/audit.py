@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from mlstream._support.files import is_plain, sha256_of
+from mlstream._support.files import is_plain, read_bounded, sha256_of
 from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.replies import AuditReport
+from mlstream.challenge.scoring.decoding import looks_like_decoding
 from mlstream.challenge.scoring.scorer import Scorer
 from mlstream.challenge.state.events import GENESIS, SqlValue, check_chain, check_times, list_clocks
 from mlstream.challenge.state.store import TABLES, Reading, intended_schema
 from mlstream.challenge.submissions.files import read_submission
-from mlstream.challenge.submissions.rows import Probabilities
-
-# A submission that decodes labels leaves most cells at one half, and spreads the others so that sums are unique.
-_MOST = 0.5
-# Of probabilities with nine digits.
-_SAME_LEVEL = 1e-6
-_FEW_LEVELS = 4
-_SAME_RATIO = 1e-2
 
 
-def audit_challenge(state: Reading, folder: OrganiserFolder, head: str | None = None) -> AuditReport:
+def audit_challenge(
+    state: Reading, folder: OrganiserFolder, head: str | None = None, *, files: bool = False
+) -> AuditReport:
     """Check the state of a challenge: what is wrong, and what looks like an attack.
 
-    `head` is the hash of an event that the log once ended with, from an earlier audit, and must still hold.
+    `head` is the hash of an event that the log once ended with, from an earlier audit, and must still hold. With
+    `files`, all that teams sent is read again, which takes time that grows with its bytes.
     """
-    last = state.last_event()
+    last, stored = state.last_event(), _stored(state)
     checks = (
         check_chain(state.events()),
         _find_head(state, head),
@@ -39,31 +34,15 @@ def audit_challenge(state: Reading, folder: OrganiserFolder, head: str | None = 
         _compare_tables(state),
         _compare_days(state),
         _compare_files(state, folder),
+        _compare_stored(stored, folder, files=files),
     )
     problems = tuple(problem for check in checks for problem in check)
-    flags = (*list_clocks(state.events()), *_flag_submissions(state, folder), *_flag_files(state, folder))
+    flags = (
+        *list_clocks(state.events()),
+        *_flag_submissions(state, stored, folder, files=files),
+        *_flag_files(state, folder),
+    )
     return AuditReport(not problems, problems, flags, GENESIS if last is None else last.hash)
-
-
-def looks_like_decoding(prob: Probabilities) -> str | None:
-    """Return why a submission looks as if it were made to learn labels from its score, or None."""
-    others = prob[prob != 0.5]
-    if others.size and others.size < (1 - _MOST) * prob.size:
-        return f"{1 - others.size / prob.size:.0%} of its probabilities are 0.5"
-    inside = others[(others > 0) & (others < 1)]
-    levels = _distinct(np.abs(np.log(inside) - np.log1p(-inside)))
-    ratios = levels[1:] / levels[:-1] if len(levels) > _FEW_LEVELS and levels[0] > 0 else np.empty(0)
-    if len(ratios) and ratios.min() > 1 + _SAME_RATIO and ratios.max() / ratios.min() < 1 + _SAME_RATIO:
-        return f"the {len(levels)} levels of its log-odds are a geometric series"
-    return None
-
-
-def _distinct(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the values in order, those that differ by rounding once: a grid of digits would part some of them."""
-    ordered = np.sort(values)
-    is_new = np.append(True, np.diff(ordered) > _SAME_LEVEL * ordered[1:])
-    distinct: npt.NDArray[np.float64] = ordered[is_new[: len(ordered)]]
-    return distinct
 
 
 def _find_head(state: Reading, head: str | None) -> Iterator[str]:
@@ -121,25 +100,35 @@ def _compare_files(state: Reading, folder: OrganiserFolder) -> Iterator[str]:
     for name, digest in json.loads(created["files"]).items() if created else ():
         if not is_plain(folder.path / name) or sha256_of(folder.path / name) != digest:
             yield f"{name} has changed since the challenge was created"
-    for digest in _stored(state):
+
+
+def _compare_stored(stored: Mapping[str, _Stored], folder: OrganiserFolder, *, files: bool) -> Iterator[str]:
+    for digest, one in stored.items():
         path = folder.submissions / digest
         if not is_plain(path):
             yield f"the stored submission {digest} is missing"
-        elif sha256_of(path) != digest:
+        elif path.stat().st_size != one.n_bytes or (files and sha256_of(path) != digest):
             yield f"the stored submission {digest} has changed"
 
 
-def _flag_submissions(state: Reading, folder: OrganiserFolder) -> Iterator[str]:
+def _flag_submissions(
+    state: Reading, stored: Mapping[str, _Stored], folder: OrganiserFolder, *, files: bool
+) -> Iterator[str]:
+    """List the flags that were recorded with scores; with `files`, also those that are found now.
+
+    Versions before flags have scored some, and they are worth another look when the detector learns more.
+    """
+    reasons = dict(state.rows("SELECT submission, reason FROM flags"))
     scorer = Scorer(folder)
-    for digest, numbers in _stored(state).items():
+    for digest, one in stored.items() if files else ():
         path = folder.submissions / digest
-        try:
-            reason = looks_like_decoding(read_submission(path.read_bytes(), scorer.layout)) if is_plain(path) else None
-        except (ValueError, OSError):
-            # It was not read yet, or it or the truth was changed, which is a problem of its own.
-            continue
-        if reason:
-            yield f"submission {', '.join(map(str, numbers))}: {reason}"
+        # A file that was not read yet may be no submission; one that has changed, or the truth, is a problem of its own.
+        with suppress(ValueError, OSError):
+            prob = read_submission(read_bounded(path, one.n_bytes), scorer.layout)
+            if reason := looks_like_decoding(prob, scorer.config.eps_public):
+                reasons.update(dict.fromkeys(one.numbers, reason))
+    for number, reason in sorted(reasons.items()):
+        yield f"submission {number}: {reason}"
 
 
 def _flag_files(state: Reading, folder: OrganiserFolder) -> Iterator[str]:
@@ -149,13 +138,20 @@ def _flag_files(state: Reading, folder: OrganiserFolder) -> Iterator[str]:
             yield f"the file {path.name}, which is in no event: a process died too early, or the log was set back"
 
 
-def _stored(state: Reading) -> dict[str, list[int]]:
-    """Return the numbers of the submissions of each stored file."""
+class _Stored(NamedTuple):
+    """What the state says of a stored file."""
+
+    n_bytes: int
+    numbers: list[int]  # Of the submissions that are these bytes.
+
+
+def _stored(state: Reading) -> dict[str, _Stored]:
+    """Return the files that must be stored, by their hashes."""
     rows = state.rows(
-        "SELECT s.id, s.sha256 FROM submissions AS s LEFT JOIN rejections AS r ON r.submission = s.id "
+        "SELECT s.id, s.sha256, s.n_bytes FROM submissions AS s LEFT JOIN rejections AS r ON r.submission = s.id "
         "WHERE r.submission IS NULL ORDER BY s.id"
     )
-    found: dict[str, list[int]] = {}
-    for number, digest in rows:
-        found.setdefault(digest, []).append(number)
+    found: dict[str, _Stored] = {}
+    for number, digest, n_bytes in rows:
+        found.setdefault(digest, _Stored(n_bytes, [])).numbers.append(number)
     return found

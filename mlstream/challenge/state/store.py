@@ -26,7 +26,7 @@ Schema: TypeAlias = dict[tuple[str, str], tuple[str, str | None]]
 MAX_GAP = timedelta(days=30)
 
 _WAY_OUT = "Set the clock of this machine, or, if it is right, run `mlstream challenge clock ORG --accept`."
-_VERSION = 1
+_VERSION = 2
 _BUSY_S = 60.0
 # Every row of a table but `events` is the content of an event.
 TABLES = {
@@ -39,6 +39,7 @@ TABLES = {
     "file_name TEXT NOT NULL, day TEXT NOT NULL, time TEXT NOT NULL",
     "scores": "submission INTEGER PRIMARY KEY, team TEXT NOT NULL, validation REAL NOT NULL, reported REAL NOT NULL, "
     "in_distribution REAL, time TEXT NOT NULL",
+    "flags": "submission INTEGER PRIMARY KEY, reason TEXT NOT NULL, time TEXT NOT NULL",
     "rejections": "submission INTEGER PRIMARY KEY, message TEXT NOT NULL, time TEXT NOT NULL",
     "selections": "id INTEGER PRIMARY KEY, team TEXT NOT NULL, submissions TEXT NOT NULL, time TEXT NOT NULL",
     "closings": "id INTEGER PRIMARY KEY CHECK (id = 1), time TEXT NOT NULL",
@@ -185,6 +186,7 @@ class Store:
             self._opened.append(connection)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
+            _upgrade(connection)
             self._local.connection, self._local.process = connection, os.getpid()
         found: sqlite3.Connection = self._local.connection
         return found
@@ -245,6 +247,19 @@ def format_time(time: datetime) -> str:
 def read_time(text: str) -> datetime:
     """Read a time that `format_time` wrote."""
     return datetime.fromisoformat(text)
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
+    """Add the tables that the state of an older version lacks; what is there stays as it is."""
+    # Zero: a file that is still to be filled, or is no state.
+    if 0 < connection.execute("PRAGMA user_version").fetchone()[0] < _VERSION:
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")
+            # Another process may have been faster.
+            there = {name for _, name in Reading(connection).schema()}
+            for name in _ALL.keys() - there:
+                _make_table(connection, name)
+            connection.execute(f"PRAGMA user_version = {_VERSION}")
 
 
 def _make_table(connection: sqlite3.Connection, name: str) -> None:

@@ -142,11 +142,11 @@ def sync_folder(path: Path) -> None:
 def claim_file(folder: OrganiserFolder, sha256: str) -> Iterator[None]:
     """Let nobody else score a stored file meanwhile; the system ends the claim of a process that dies.
 
-    A file that is gone was rejected, or damaged: whoever scores it finds out.
+    A file that cannot be opened was rejected, or damaged: whoever scores it finds out.
     """
     try:
         handle = os.open(folder.submissions / sha256, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except OSError:
         yield
         return
     try:
@@ -159,7 +159,7 @@ def claim_file(folder: OrganiserFolder, sha256: str) -> Iterator[None]:
 def record_scores(
     state: Writing, config: ChallengeConfig, feedback: Feedback, submission: int, scores: PublicScores
 ) -> None:
-    """Record the scores of a submission, unless another process has done so."""
+    """Record the scores of a submission, and its flag, unless another process has done so."""
     if is_done(state, submission):
         return
     team, lower_is_better = submission_row(state, submission)["team"], metric_of(config.metric).lower_is_better
@@ -178,6 +178,8 @@ def record_scores(
         reported=say("reported", scores["validation"], feedback.start),
         in_distribution=say("in_distribution", scores["in_distribution"], feedback.start_in_distribution),
     )
+    if scores["flag"] is not None:
+        state.add("flags", submission=submission, reason=scores["flag"])
 
 
 def record_rejection(state: Writing, submission: int, message: str) -> None:

@@ -182,13 +182,16 @@ def audit(
     head: Annotated[
         str | None, typer.Option(help="Head of the log that an earlier audit printed; the log must still hold it.")
     ] = None,
+    files: Annotated[
+        bool, typer.Option("--files", help="Read all stored submissions again, beside comparing their sizes.")
+    ] = False,
 ) -> None:
-    """Check log, tables and stored files against each other, and list submissions made to learn labels.
+    """Check log, tables and files against each other, and list submissions that look made to learn labels.
 
     The exit status is 1 if something was changed.
     """
     with open_challenge(folder) as challenge:
-        report = challenge.audit(head)
+        report = challenge.audit(head, files=files)
     for line in report.problems:
         console.print_line(f"Broken: {line}")
     for line in report.flags:

@@ -11,9 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mlstream.challenge.engine import Challenge
-from mlstream.challenge.state.audit import looks_like_decoding
+from mlstream.challenge.errors import ScoringFailed
+from mlstream.challenge.scoring.decoding import looks_like_decoding
 from mlstream.challenge.state.events import check_chain, check_times, list_clocks, next_event
-from mlstream.challenge.state.store import TABLES
+from mlstream.challenge.state.store import TABLES, intended_schema
 from tests.loops import check_all
 from tests.mlstream.challenge.challenges import START, Clock, draw, layout_of, make_challenge
 from tests.mlstream.challenge.sample_files import as_csv
@@ -38,6 +39,13 @@ def tamper(challenge, *statements):
         for statement in statements:
             connection.execute(statement)
     connection.close()
+
+
+def decoding(layout):
+    """Return a submission whose score tells the labels of 24 rows."""
+    prob = np.full((len(layout.keys), 2), 0.5)
+    prob[:24, 0] = 1 / (1 + np.exp(-(2.0 ** np.arange(-12, 12) / 1e3)))
+    return prob
 
 
 def test_a_log_that_nobody_touched_is_whole(challenge):
@@ -175,9 +183,10 @@ def test_tables_refuse_changes_and_deletions(challenge):
 
 
 def test_stored_files_and_those_of_the_challenge_are_compared_with_their_hashes(challenge):
-    one, other, *_ = sorted(challenge.folder.submissions.iterdir())
+    one, other, link, _ = sorted(challenge.folder.submissions.iterdir())
     one.write_bytes(one.read_bytes() + b"\n")
     other.unlink()
+    link.symlink_to(link.rename(challenge.folder.path / "elsewhere"))
     truth = challenge.folder.truth / "02.npz"
     truth.write_bytes(truth.read_bytes()[:-1])
     challenge.folder.salt.write_bytes(bytes(31) + b"x")
@@ -188,18 +197,75 @@ def test_stored_files_and_those_of_the_challenge_are_compared_with_their_hashes(
         "truth/02.npz has changed since the challenge was created",
         f"the stored submission {one.name} has changed",
         f"the stored submission {other.name} is missing",
+        f"the stored submission {link.name} is missing",
     }
+
+
+def forge(challenge, submission):
+    """Change a stored submission to another one of the same size; return its hash."""
+    with challenge._store.read() as state:
+        digest = state.rows("SELECT sha256 FROM submissions WHERE id = ?", submission)[0]["sha256"]
+    path = challenge.folder.submissions / digest
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b",0.1", b",0.9"))
+    assert path.stat().st_size == len(content)
+    return digest
+
+
+def test_another_file_of_the_same_size_is_found_by_reading_all(challenge):
+    digest = forge(challenge, 1)
+    assert challenge.audit().is_whole
+    assert challenge.audit(files=True).problems == (f"the stored submission {digest} has changed",)
+
+
+def test_no_file_is_scored_that_is_not_the_one_sent(tmp_path):
+    with make_challenge(tmp_path / "org", processes=True) as challenge:
+        challenge.submit(draw(challenge), challenge.join("Ada"))
+        digest = forge(challenge, 1)
+        with pytest.raises(ScoringFailed, match=f"{digest} must be the file that its team sent"):
+            challenge.close(early=True)
+        with challenge._store.read() as state:
+            assert not state.count("SELECT COUNT(*) FROM final_scores")
+
+
+def test_a_challenge_that_an_older_version_began_goes_on(challenge):
+    """Its state has fewer tables, its log begins with fewer files, and submissions were scored without a flag."""
+    token, layout = challenge.join("Eve"), layout_of(challenge)
+    number = challenge.submit(as_csv(layout, decoding(layout)), token).submission
+    challenge.shut_down()
+    connection = sqlite3.connect(challenge.folder.state)
+    connection.executescript(
+        "DROP TRIGGER creations_no_UPDATE; DROP TRIGGER events_no_UPDATE; DROP TRIGGER events_no_DELETE;"
+        "DELETE FROM events WHERE kind = 'flags'; DROP TABLE flags; PRAGMA user_version = 1;"
+    )
+    files = json.loads(connection.execute("SELECT files FROM creations").fetchone()[0])
+    older = json.dumps({name: one for name, one in files.items() if name not in {"salt.key", "stream.npz"}})
+    connection.execute("UPDATE creations SET files = ?", [older])
+    last = None
+    for row in connection.execute("SELECT time, kind, content FROM events ORDER BY id").fetchall():
+        time, kind, content = row
+        content = json.loads(content) | ({"files": older} if kind == "creations" else {})
+        last = next_event(last, time, kind, content)
+        connection.execute("UPDATE events SET content = ?, previous = ?, hash = ? WHERE id = ?", [*last[3:], last.id])
+    for table, act in (("creations", "UPDATE"), ("events", "UPDATE"), ("events", "DELETE")):
+        connection.execute(intended_schema()["trigger", f"{table}_no_{act}"][1])
+    connection.commit()
+    connection.close()
+    report = challenge.audit()
+    assert (report.is_whole, report.problems, report.flags) == (True, (), ())
+    assert [flag.partition(":")[0] for flag in challenge.audit(files=True).flags] == [f"submission {number}"]
+    challenge.submit(draw(challenge, 9), token)
+    assert challenge.audit().is_whole
 
 
 def test_submissions_made_to_learn_labels_are_flagged_and_others_are_not(challenge):
     token, layout = challenge.join("Eve"), layout_of(challenge)
-    prob = np.full((len(layout.keys), 2), 0.5)
-    prob[:24, 0] = 1 / (1 + np.exp(-(2.0 ** np.arange(-12, 12) / 1e3)))
-    number = challenge.submit(as_csv(layout, prob), token).submission
-    challenge.submit(as_csv(layout, np.full_like(prob, 0.5)), token)
-    report = challenge.audit()
-    assert report.is_whole
-    assert [flag.partition(":")[0] for flag in report.flags] == [f"submission {number}"]
+    number = challenge.submit(as_csv(layout, decoding(layout)), token).submission
+    challenge.submit(as_csv(layout, np.full((len(layout.keys), 2), 0.5)), token)
+    for files in (False, True):
+        report = challenge.audit(files=files)
+        assert report.is_whole
+        assert [flag.partition(":")[0] for flag in report.flags] == [f"submission {number}"]
 
 
 @given(st.floats(1.1, 3), st.integers(6, 20), st.integers(0, 2**32 - 1))
@@ -208,9 +274,9 @@ def test_geometric_log_odds_are_found_wherever_they_stand(ratio, n_levels, seed)
     rng = np.random.default_rng(seed)
     levels = 0.01 * ratio ** np.arange(n_levels)
     odds = rng.choice(levels[levels < 15], 200) * rng.choice([-1, 1], 200)
-    found = looks_like_decoding(1 / (1 + np.exp(-odds)))
+    found = looks_like_decoding(1 / (1 + np.exp(-odds)), 1e-9)
     assert (found is not None) == (len(np.unique(np.round(np.abs(odds), 6))) > 4)
-    assert looks_like_decoding(rng.random(200)) is None
+    assert looks_like_decoding(rng.random(200), 1e-9) is None
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=5), st.integers()), min_size=2, max_size=6), st.data())

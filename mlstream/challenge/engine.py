@@ -29,6 +29,7 @@ from mlstream.challenge.replies import (
     AuditReport,
     BoardRow,
     ClockState,
+    LogHead,
     Phase,
     Reply,
     Reservation,
@@ -402,6 +403,11 @@ class Challenge:
         """Return the public board of the development phase: best validation score, count and time of each team."""
         with self._store.read() as state:
             return make_board(state, self.config)
+
+    def head(self) -> LogHead:
+        """Return the end of the log, which is public: one that was noted must be in every later log."""
+        with self._store.read() as state:
+            return state.head()
 
     def teams(self) -> tuple[TeamEntry, ...]:
         """Return all teams as the organiser sees them."""

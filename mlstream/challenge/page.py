@@ -8,7 +8,7 @@ from typing import NamedTuple
 from mlstream._support.templates import page_templates
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import PhaseClosed
-from mlstream.challenge.replies import BoardRow
+from mlstream.challenge.replies import BoardRow, LogHead
 from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.scoring.ranking import FinalRanking, RankedTeam
 
@@ -35,11 +35,11 @@ def render_page(challenge: Challenge) -> str:
         ranking: FinalRanking | None = challenge.ranking()
     except PhaseClosed:
         ranking = None
-    return format_page(challenge.config.name, challenge.config.metric, board, ranking)
+    return format_page(challenge.config.name, challenge.config.metric, board, ranking, challenge.head())
 
 
-def format_page(name: str, metric: str, board: Sequence[BoardRow], ranking: FinalRanking | None) -> str:
-    """Write a board, and rankings, as HTML; `ranking` is None before the end."""
+def format_page(name: str, metric: str, board: Sequence[BoardRow], ranking: FinalRanking | None, log: LogHead) -> str:
+    """Write a board, rankings, and the end of the log as HTML; `ranking` is None before the end."""
     prizes = [] if ranking is None else [("Generalisation", ranking.generalisation), ("Robustness", ranking.robustness)]
     return (
         page_templates("mlstream.challenge")
@@ -50,6 +50,7 @@ def format_page(name: str, metric: str, board: Sequence[BoardRow], ranking: Fina
             lower_is_better=metric_of(metric).lower_is_better,
             board=board,
             ranking=ranking,
+            log=log,
             prizes=[(title, list(zip(rows, place_bars(rows), strict=True))) for title, rows in prizes if rows],
             environments=_environment_table(ranking),
             width=_WIDTH,

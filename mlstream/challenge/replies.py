@@ -80,6 +80,13 @@ class TeamEntry(NamedTuple):
     n_invalid: int  # Rejected.
 
 
+class LogHead(NamedTuple):
+    """The end of the log: whoever notes it can tell later that nothing before it was changed."""
+
+    n_events: int
+    head: str  # Hash of the last event.
+
+
 class AuditReport(NamedTuple):
     """The outcome of an audit."""
 

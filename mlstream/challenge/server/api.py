@@ -75,6 +75,13 @@ class NewTeam(BaseModel):
     token: str
 
 
+class LogEnd(BaseModel):
+    """The end of the log."""
+
+    n_events: int
+    head: str = Field(description="Hash of the last event.")
+
+
 class BoardEntry(BaseModel):
     """A row of the public board."""
 
@@ -166,3 +173,9 @@ def register(request: Request, registration: Registration) -> NewTeam:
 def leaderboard(request: Request) -> list[BoardEntry]:
     """Return the public board of the development phase."""
     return [BoardEntry(**row._asdict()) for row in host_of(request).challenge.leaderboard()]
+
+
+@router.get("/log")
+def log(request: Request) -> LogEnd:
+    """Return the end of the log: one that was noted must be in every later log."""
+    return LogEnd(**host_of(request).challenge.head()._asdict())

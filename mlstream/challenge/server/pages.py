@@ -249,6 +249,7 @@ def _board(host: Host) -> dict[str, object]:
     return {
         **facts,
         "rows": rows,
+        "log": challenge.head(),
         "lower_is_better": lower,
         "plot": draw_history(history, challenge.now(), lower_is_better=lower),
         "ranking": challenge.ranking() if is_published else None,

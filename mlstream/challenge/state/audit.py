@@ -12,7 +12,7 @@ from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.replies import AuditReport
 from mlstream.challenge.scoring.decoding import looks_like_decoding
 from mlstream.challenge.scoring.scorer import Scorer
-from mlstream.challenge.state.events import GENESIS, SqlValue, check_chain, check_times, list_clocks
+from mlstream.challenge.state.events import SqlValue, check_chain, check_times, list_clocks
 from mlstream.challenge.state.store import TABLES, Reading, intended_schema
 from mlstream.challenge.submissions.files import read_submission
 
@@ -25,7 +25,7 @@ def audit_challenge(
     `head` is the hash of an event that the log once ended with, from an earlier audit, and must still hold. With
     `files`, all that teams sent is read again, which takes time that grows with its bytes.
     """
-    last, stored = state.last_event(), _stored(state)
+    stored = _stored(state)
     checks = (
         check_chain(state.events()),
         _find_head(state, head),
@@ -42,7 +42,7 @@ def audit_challenge(
         *_flag_submissions(state, stored, folder, files=files),
         *_flag_files(state, folder),
     )
-    return AuditReport(not problems, problems, flags, GENESIS if last is None else last.hash)
+    return AuditReport(not problems, problems, flags, state.head().head)
 
 
 def _find_head(state: Reading, head: str | None) -> Iterator[str]:

@@ -17,7 +17,8 @@ from typing import TypeAlias
 
 from mlstream.challenge.clock import MAX_STEP, format_second
 from mlstream.challenge.errors import ClockJumped, ClockRanBack, StateFailed
-from mlstream.challenge.state.events import Event, SqlValue, next_event
+from mlstream.challenge.replies import LogHead
+from mlstream.challenge.state.events import GENESIS, Event, SqlValue, next_event
 
 # Kind and name of what the file holds, with its table and the statement that made it.
 Schema: TypeAlias = dict[tuple[str, str], tuple[str, str | None]]
@@ -90,6 +91,11 @@ class Reading:
         """Return the last event, or None."""
         row = self.first("SELECT id, time, kind, content, previous, hash FROM events ORDER BY id DESC LIMIT 1")
         return None if row is None else Event(*row)
+
+    def head(self) -> LogHead:
+        """Return the end of the log."""
+        last = self.last_event()
+        return LogHead(0, GENESIS) if last is None else LogHead(last.id, last.hash)
 
     def events(self) -> Iterator[Event]:
         """Yield all events in order."""

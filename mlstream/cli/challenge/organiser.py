@@ -137,9 +137,9 @@ def leaderboard(
         Path | None, file_option(help="Page to write, with the rankings once they are published; it is replaced.")
     ] = None,
 ) -> None:
-    """Print the public board: best validation score, number of submissions and time of each team."""
+    """Print the public board: best validation score, number of submissions and time of each team; and the log's head."""
     with open_challenge(folder) as challenge:
-        rows = challenge.leaderboard()
+        rows, log = challenge.leaderboard(), challenge.head()
         if html is not None:
             from mlstream.challenge.page import render_page
 
@@ -154,6 +154,7 @@ def leaderboard(
             for row in rows
         ],
     )
+    console.print_line(f"Head of the log after {log.n_events} events: {log.head}")
 
 
 def close(

@@ -7,12 +7,13 @@ from html.parser import HTMLParser
 import pytest
 
 from mlstream.challenge.page import format_page, place_bars, render_page
-from mlstream.challenge.replies import BoardRow
+from mlstream.challenge.replies import BoardRow, LogHead
 from mlstream.challenge.scoring.ranking import FinalRanking, RankedTeam
 from tests.mlstream.challenge.challenges import draw, make_challenge
 
 TIME = datetime(2026, 3, 1, 9, 5, tzinfo=UTC)
 EVIL = '<script>alert("x")</script>'
+LOG = LogHead(7, "a" * 64)
 
 
 def row(rank, score, low=None, high=None, team="a", tied=None):
@@ -53,7 +54,7 @@ class Reader(HTMLParser):
 def test_names_are_escaped_and_nothing_comes_from_elsewhere():
     rows = [row(1, -0.5, -0.6, -0.4, team=EVIL)]
     page = format_page(
-        EVIL, "nce", [BoardRow(1, EVIL, -0.5, 3, TIME)], ranking(rows, {EVIL: {"test-1": -0.5}}, robustness=rows)
+        EVIL, "nce", [BoardRow(1, EVIL, -0.5, 3, TIME)], ranking(rows, {EVIL: {"test-1": -0.5}}, robustness=rows), LOG
     )
     read = Reader(page)
     assert "script" not in read.tags
@@ -63,11 +64,12 @@ def test_names_are_escaped_and_nothing_comes_from_elsewhere():
 
 
 def test_ranks_scores_intervals_and_ties_are_shown():
-    page = format_page("x", "nce", [], ranking([row(1, -0.5, -0.6, -0.4), row(2, -0.45, -0.5, -0.3, "b", tied=1)]))
+    page = format_page("x", "nce", [], ranking([row(1, -0.5, -0.6, -0.4), row(2, -0.45, -0.5, -0.3, "b", tied=1)]), LOG)
     text = " ".join(" ".join(Reader(page).texts).split())
     assert "-0.6000 to -0.4000" in text
     assert "tied within noise with rank 1" in text
     assert "f" * 64 in text
+    assert f"after 7 events: {LOG.head}" in text
     assert "Robustness" not in text
     assert "No submission has been scored." in text
 

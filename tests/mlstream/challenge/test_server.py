@@ -105,6 +105,17 @@ def test_a_file_that_is_no_submission_costs_nothing(site, tmp_path):
     assert client.status().remaining == 4
 
 
+def test_everyone_sees_the_end_of_the_log(site):
+    before = requests.get(f"{site.url}/api/log").json()
+    site.join("noted")
+    after = requests.get(f"{site.url}/api/log").json()
+    assert after == {"n_events": before["n_events"] + 1, "head": site.challenge.audit().head}
+    for path in ("/board", "/board/live"):
+        assert f"after {after['n_events']} events" in requests.get(site.url + path).text
+        assert after["head"] in requests.get(site.url + path).text
+    assert site.challenge.audit(before["head"]).is_whole
+
+
 def test_selection_by_a_program(site, tmp_path):
     token, _ = site.join("chooser")
     client, file, numbers = RemoteChallenge(site.url, token), tmp_path / "x.csv", []
@@ -193,6 +204,7 @@ def test_every_reply_has_the_headers_of_security(site):
         "/organiser",
         "/nowhere",
         "/api/leaderboard",
+        "/api/log",
         "/api/status",
         "/static/board.js",
     ):
@@ -340,7 +352,9 @@ def test_the_organisers_page_needs_the_organisers_token(site):
 
 def test_the_schema_describes_every_request(site):
     schema = requests.get(f"{site.url}/api/openapi.json").json()
-    assert {"/api/submissions", "/api/status", "/api/selection", "/api/leaderboard"} <= schema["paths"].keys()
+    assert {"/api/submissions", "/api/status", "/api/selection", "/api/leaderboard", "/api/log"} <= schema[
+        "paths"
+    ].keys()
     assert "/organiser" not in schema["paths"]
 
 

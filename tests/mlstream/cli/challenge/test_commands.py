@@ -68,7 +68,9 @@ def test_a_challenge_from_the_first_team_to_the_release(folder):
     assert "selected" in run("status", "--folder", folder, "--token-file", "Ada.token")
     board = json.loads(run("leaderboard", folder, "--json"))
     assert sorted(row["team"] for row in board) == ["Ada", "Bob"]
-    assert "Ada" in run("leaderboard", folder)
+    shown = run("leaderboard", folder)
+    assert "Ada" in shown
+    assert "agree" in run("audit", folder, "--files", "--head", shown.split()[-1])
     ranking = json.loads(run("close", folder, "--json"))
     shown = run("close", folder)
     assert ranking["head"] in shown

@@ -118,11 +118,11 @@ def _flag_submissions(
 
     Versions before flags have scored some, and they are worth another look when the detector learns more.
     """
-    reasons = dict(state.rows("SELECT submission, reason FROM flags"))
+    reasons = {number: reason for number, reason in state.rows("SELECT submission, reason FROM flags")}  # noqa: C416
     scorer = Scorer(folder)
     for digest, one in stored.items() if files else ():
         path = folder.submissions / digest
-        # A file that was not read yet may be no submission; one that has changed, or the truth, is a problem of its own.
+        # A file that was not read yet may be no submission; one that has changed is a problem of its own.
         with suppress(ValueError, OSError):
             prob = read_submission(read_bounded(path, one.n_bytes), scorer.layout)
             if reason := looks_like_decoding(prob, scorer.config.eps_public):

@@ -94,11 +94,11 @@ def submit(
         console.print_json(reply)
         return
     console.print_line(
-        f"Submission {reply['submission']} scored {reply['score']} on validation; it was query {reply['query']} of its "
-        f"day, and {reply['remaining']} remain today."
+        f"Submission {reply['submission']}: the reported score on validation is {reply['score']}. It was query "
+        f"{reply['query']} of its day, and {reply['remaining']} remain today."
     )
     if "in_distribution" in reply:
-        console.print_line(f"On held-out rows of the training environments, it scored {reply['in_distribution']}.")
+        console.print_line(f"On held-out rows of the training environments, it is {reply['in_distribution']}.")
 
 
 def status(

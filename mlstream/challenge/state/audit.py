@@ -122,7 +122,7 @@ def _flag_submissions(
     scorer = Scorer(folder)
     for digest, one in stored.items() if files else ():
         path = folder.submissions / digest
-        # A file that was not read yet may be no submission; one that has changed is a problem of its own.
+        # A file that was not read yet may be no submission; changes of it, or of the truth, are problems of their own.
         with suppress(ValueError, OSError):
             prob = read_submission(read_bounded(path, one.n_bytes), scorer.layout)
             if reason := looks_like_decoding(prob, scorer.config.eps_public):

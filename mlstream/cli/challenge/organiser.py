@@ -137,7 +137,7 @@ def leaderboard(
         Path | None, file_option(help="Page to write, with the rankings once they are published; it is replaced.")
     ] = None,
 ) -> None:
-    """Print the public board: best validation score, submissions and time of each team; and the head of the log."""
+    """Print the public board: best score, submissions and time of each team, and the head of the log."""
     with open_challenge(folder) as challenge:
         rows, log = challenge.leaderboard(), challenge.head()
         if html is not None:

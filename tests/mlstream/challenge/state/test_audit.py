@@ -7,12 +7,11 @@ import sqlite3
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import ScoringFailed
-from mlstream.challenge.scoring.decoding import looks_like_decoding
 from mlstream.challenge.state.events import check_chain, check_times, list_clocks, next_event
 from mlstream.challenge.state.store import TABLES, intended_schema
 from tests.loops import check_all
@@ -266,17 +265,6 @@ def test_submissions_made_to_learn_labels_are_flagged_and_others_are_not(challen
         report = challenge.audit(files=files)
         assert report.is_whole
         assert [flag.partition(":")[0] for flag in report.flags] == [f"submission {number}"]
-
-
-@given(st.floats(1.1, 3), st.integers(6, 20), st.integers(0, 2**32 - 1))
-@example(1.5, 9, 0)
-def test_geometric_log_odds_are_found_wherever_they_stand(ratio, n_levels, seed):
-    rng = np.random.default_rng(seed)
-    levels = 0.01 * ratio ** np.arange(n_levels)
-    odds = rng.choice(levels[levels < 15], 200) * rng.choice([-1, 1], 200)
-    found = looks_like_decoding(1 / (1 + np.exp(-odds)), 1e-9)
-    assert (found is not None) == (len(np.unique(np.round(np.abs(odds), 6))) > 4)
-    assert looks_like_decoding(rng.random(200), 1e-9) is None
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=5), st.integers()), min_size=2, max_size=6), st.data())

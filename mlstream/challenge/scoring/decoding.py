@@ -41,15 +41,16 @@ def looks_like_decoding(prob: Probabilities, eps: float) -> str | None:
     """
     seen = np.clip(prob, eps, 1 - eps)
     odds = np.log(seen) - np.log1p(-seen)
-    columns = [_Column(one, float(np.log1p(-eps) - np.log(eps))) for one in odds.T.copy()]
-    for distance in (np.abs(odds[odds != 0]), *(np.abs(one.apart - one.centre) for one in columns)):
+    columns = [_Column(label, float(np.log1p(-eps) - np.log(eps))) for label in odds.T.copy()]
+    for distance in (np.abs(odds[odds != 0]), *(np.abs(column.apart - column.centre) for column in columns)):
         levels = _distinct(distance)
         if _is_series(levels):
             return f"the {len(levels)} levels of its log-odds are a geometric series"
-    made = [one for one in columns if one.looks_made()]
-    carried, total = sum(_energy(one.weights) for one in made), sum(_energy(one.distance) for one in columns)
+    made = [column for column in columns if column.looks_made()]
+    carried = sum(_energy(column.weights) for column in made)
+    total = sum(_energy(column.distance) for column in columns)
     if carried > _CARRIED * total:
-        n_cells = sum(len(one.apart) for one in made)
+        n_cells = sum(len(column.apart) for column in made)
         return f"{n_cells} cells carry {carried / total:.0%} of what it says, and the others stay at a centre"
     return None
 

@@ -118,11 +118,11 @@ def _flag_submissions(
 
     Versions before flags have scored some, and they are worth another look when the detector learns more.
     """
-    reasons = {number: reason for number, reason in state.rows("SELECT submission, reason FROM flags")}  # noqa: C416
+    reasons: dict[int, str] = {row["submission"]: row["reason"] for row in state.rows("SELECT * FROM flags")}
     scorer = Scorer(folder)
     for digest, one in stored.items() if files else ():
         path = folder.submissions / digest
-        # A file that was not read yet may be no submission; changes of it, or of the truth, are problems of their own.
+        # A file that was not read yet may hold anything; changes of it, or of the truth, are problems of their own.
         with suppress(ValueError, OSError):
             prob = read_submission(read_bounded(path, one.n_bytes), scorer.layout)
             if reason := looks_like_decoding(prob, scorer.config.eps_public):
@@ -139,7 +139,7 @@ def _flag_files(state: Reading, folder: OrganiserFolder) -> Iterator[str]:
 
 
 class _Stored(NamedTuple):
-    """What the state says of a stored file."""
+    """A stored file, as the state has it."""
 
     n_bytes: int
     numbers: list[int]  # Of the submissions that are these bytes.

@@ -257,7 +257,7 @@ def read_time(text: str) -> datetime:
 
 def _upgrade(connection: sqlite3.Connection) -> None:
     """Add the tables that the state of an older version lacks; what is there stays as it is."""
-    # Zero: a file that is still to be filled, or is no state.
+    # Zero: a file that is still to be filled, or something else.
     if 0 < connection.execute("PRAGMA user_version").fetchone()[0] < _VERSION:
         with connection:
             connection.execute("BEGIN IMMEDIATE")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 from zoneinfo import ZoneInfo
 
 from mlstream.challenge.errors import ClockJumped
@@ -45,7 +45,7 @@ class WatchedClock:
         ahead = now.timestamp() - self._steady()
         if ahead - self._ahead > MAX_STEP.total_seconds():
             raise ClockJumped(
-                f"The clock must not jump ahead by more than {MAX_STEP.seconds} s. Got {format_second(now)}, "
+                f"The clock must not jump ahead by more than {MAX_STEP.seconds} s. Got {format_time(now, to='seconds')}, "
                 f"{timedelta(seconds=int(ahead - self._ahead))} too late. Set the clock of this machine, or, if it is "
                 "right now, start this program again."
             )
@@ -53,16 +53,13 @@ class WatchedClock:
         return now
 
 
-def format_second(time: datetime) -> str:
-    """Write a time to the second, in UTC."""
-    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
-
-
-def format_time(time: datetime, zone: str = "UTC") -> str:
-    """Write a time to the minute, in UTC and in another time zone.
+def format_time(time: datetime, zone: str = "UTC", to: Literal["minutes", "seconds"] = "minutes") -> str:
+    """Write a time to the minute or second, in UTC and in another time zone.
 
     >>> format_time(datetime(2026, 3, 1, 9, 5, tzinfo=UTC)), format_time(datetime(2026, 3, 1, tzinfo=UTC), "Asia/Tokyo")
     ('2026-03-01 09:05 UTC', '2026-03-01 00:00 UTC (2026-03-01 09:00 in Asia/Tokyo)')
     """
-    local = "" if zone == "UTC" else f" ({time.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} in {zone})"
-    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC{local}"
+    utc, local = (
+        time.astimezone(ZoneInfo(one)).replace(tzinfo=None).isoformat(" ", timespec=to) for one in ("UTC", zone)
+    )
+    return f"{utc} UTC" if zone == "UTC" else f"{utc} UTC ({local} in {zone})"

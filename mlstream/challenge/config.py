@@ -89,7 +89,7 @@ class ChallengeConfig(Model):
     @model_validator(mode="before")
     @classmethod
     def _place_times(cls, content: object) -> object:
-        """Read times without an offset in the time zone of the file, and the day of the start as its first moment."""
+        """Read times without an offset in the time zone of the file; days are whole, from first to last moment."""
         if not isinstance(content, dict):
             return content
         zone = _find_zone(content.get("timezone", "UTC"))
@@ -133,7 +133,7 @@ def _find_zone(name: object) -> ZoneInfo:
 
 
 def parse_time(key: str, text: str) -> datetime:
-    """Read a time in ISO 8601, in UTC unless it says otherwise; ValueError for anything else, a day among it."""
+    """Read a time in ISO 8601, in UTC unless it says otherwise, or a day; ValueError for anything else."""
     try:
         # A day alone is a time for Python.
         value = date.fromisoformat(text) if len(text) <= len("2027-01-01") else datetime.fromisoformat(text)
@@ -143,24 +143,26 @@ def parse_time(key: str, text: str) -> datetime:
 
 
 def _settle(key: str, value: object, zone: ZoneInfo) -> object:
-    """Return a time in UTC; raise ValueError for a day that ends something, or a local time that is not one moment."""
+    """Return a time in UTC: of a day its start, or its end unless `key` is opens.
+
+    Raises ValueError for a local time that is not one moment.
+    """
     if not isinstance(value, date):
         return value
     try:
         if not isinstance(value, datetime):
-            days = [value] if key == "opens" else [value, value + timedelta(days=1)]
-            found = [datetime.combine(day, time(), zone).astimezone(UTC) for day in days]
-            rule, got = f"must be a time: a day has a start and an end in {zone}", str(value)
-        elif value.tzinfo is None:
-            found = sorted({value.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)})
-            is_twice = found[0].astimezone(zone).replace(tzinfo=None) == value
-            rule = f"must be a time that clocks in {zone} show once"
-            got = f"{value}, which they show {'twice' if is_twice else 'never'}"
-        else:
+            day = value if key == "opens" else value + timedelta(days=1)
+            return datetime.combine(day, time(), zone).astimezone(UTC)
+        if value.tzinfo is not None:
             return value.astimezone(UTC)
+        found = sorted({value.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)})
+        is_twice = found[0].astimezone(zone).replace(tzinfo=None) == value
     except OverflowError:
         raise ValueError(f"times must be in the years 1 to 9999 of UTC. Got {value} instead.") from None
     if len(found) > 1:
         moments = (f"{one.replace(tzinfo=None).isoformat()}Z ({one.astimezone(zone)} there)" for one in found)
-        raise ValueError(f"{key} {rule}. Got {got}; write {' or '.join(moments)}.")
+        raise ValueError(
+            f"{key} must be a time that clocks in {zone} show once. Got {value}, which they show "
+            f"{'twice' if is_twice else 'never'}; write {' or '.join(moments)}."
+        )
     return found[0]

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mlstream._support.templates import page_templates
+from mlstream.challenge.clock import format_time
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import PhaseClosed
 from mlstream.challenge.replies import BoardRow, LogHead
 from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.scoring.ranking import FinalRanking, RankedTeam
+from mlstream.challenge.times import board_times
 
 _WIDTH = 240.0
 # Room for a dot at either end.
@@ -35,10 +37,18 @@ def render_page(challenge: Challenge) -> str:
         ranking: FinalRanking | None = challenge.ranking()
     except PhaseClosed:
         ranking = None
-    return format_page(challenge.config.name, challenge.config.metric, board, ranking, challenge.head())
+    config = challenge.config
+    return format_page(config.name, config.metric, board, ranking, challenge.head(), config.timezone)
 
 
-def format_page(name: str, metric: str, board: Sequence[BoardRow], ranking: FinalRanking | None, log: LogHead) -> str:
+def format_page(
+    name: str,
+    metric: str,
+    board: Sequence[BoardRow],
+    ranking: FinalRanking | None,
+    log: LogHead,
+    timezone: str = "UTC",
+) -> str:
     """Write a board, rankings, and the end of the log as HTML; `ranking` is None before the end."""
     prizes = [] if ranking is None else [("Generalisation", ranking.generalisation), ("Robustness", ranking.robustness)]
     return (
@@ -48,9 +58,10 @@ def format_page(name: str, metric: str, board: Sequence[BoardRow], ranking: Fina
             name=name,
             metric=metric,
             lower_is_better=metric_of(metric).lower_is_better,
-            board=board,
+            board=list(zip(board, board_times(board, timezone), strict=True)),
             ranking=ranking,
             log=log,
+            closed=None if ranking is None else format_time(ranking.closed, timezone),
             prizes=[(title, list(zip(rows, place_bars(rows), strict=True))) for title, rows in prizes if rows],
             environments=_environment_table(ranking),
             width=_WIDTH,

@@ -50,6 +50,7 @@ class TeamStatus(NamedTuple):
     invalid_used: int
     submissions: tuple[SubmissionStatus, ...]  # First to last.
     selected: tuple[int, ...]  # Numbers of the submissions that count at the end.
+    timezone: str  # In which times are shown beside UTC.
 
 
 class ClockState(NamedTuple):

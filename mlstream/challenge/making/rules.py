@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlstream.cards.markdown import code, escape_markdown, table_lines
-from mlstream.challenge.clock import format_time
 from mlstream.challenge.making.public_card import PublicCard
+from mlstream.challenge.times import phase_times
 
 _METRICS = {
     "nce": "normalised cross-entropy (-1 is perfect, 0 is the base rate)",
@@ -66,13 +66,7 @@ def _submissions(card: PublicCard) -> Iterator[str]:
         "them. The same file sent again returns its score and costs nothing."
     )
     yield ""
-    rows = (
-        ("development opens", card.opens, "at once"),
-        ("development ends, selection begins", card.development_ends, "when the organiser closes it"),
-        ("selection ends", card.final_ends, "when the organiser closes it"),
-    )
-    times = ((what, otherwise if time is None else format_time(time, card.timezone)) for what, time, otherwise in rows)
-    yield from table_lines(("phase", "time"), times)
+    yield from table_lines(("phase", "time"), phase_times(card))
 
 
 def _ranking(card: PublicCard) -> Iterator[str]:

@@ -54,6 +54,7 @@ class TeamState(BaseModel):
     invalid_used: int
     submissions: list[OwnSubmission]
     selected: list[int]
+    timezone: str = Field(description="In which the rules state times beside UTC.")
 
 
 class Selection(BaseModel):

@@ -21,6 +21,7 @@ from mlstream.challenge.server.host import Host, list_bundle
 from mlstream.challenge.server.plot import MAX_TEAMS, draw_history
 from mlstream.challenge.server.uploads import require_team, reserve_file
 from mlstream.challenge.server.words import say_span
+from mlstream.challenge.times import board_times
 
 router = APIRouter()
 
@@ -250,6 +251,7 @@ def _board(host: Host) -> dict[str, object]:
         **facts,
         "rows": rows,
         "log": challenge.head(),
+        "times": board_times(rows, challenge.config.timezone),
         "lower_is_better": lower,
         "plot": draw_history(history, challenge.now(), lower_is_better=lower),
         "ranking": challenge.ranking() if is_published else None,

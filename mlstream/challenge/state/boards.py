@@ -88,6 +88,7 @@ def make_status(state: Reading, config: ChallengeConfig, team: str, now: datetim
             for number, name, time, score, trained, problem in rows
         ),
         selected=selected,
+        timezone=config.timezone,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, time, timedelta
 from typing import NamedTuple
 
+from mlstream.challenge.clock import format_time
 from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.errors import BudgetSpent
 from mlstream.challenge.state.store import Reading, marks
@@ -44,7 +45,7 @@ def require_budget(budget: Budget, config: ChallengeConfig) -> None:
 
     The message states the time of the reset.
     """
-    reset = f"The next day begins at {budget.reset:%Y-%m-%d %H:%M} UTC"
+    reset = f"The next day begins at {format_time(budget.reset, config.timezone)}"
     if budget.used >= budget.limit:
         raise BudgetSpent(
             f"A team may send {budget.limit} submissions a day. Got one more. {reset}.",

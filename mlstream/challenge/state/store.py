@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
 
-from mlstream.challenge.clock import MAX_STEP, format_second
+from mlstream.challenge.clock import MAX_STEP, format_time
 from mlstream.challenge.errors import ClockJumped, ClockRanBack, StateFailed
 from mlstream.challenge.replies import LogHead
 from mlstream.challenge.state.events import GENESIS, Event, SqlValue, next_event
@@ -119,13 +119,13 @@ class Writing(Reading):
 
     def add(self, table: str, **row: SqlValue) -> int:
         """Add a row with the time, and its event; return the number of the row."""
-        row["time"] = format_time(self.now)
+        row["time"] = write_time(self.now)
         names = ", ".join(row)
         cursor = self._connection.execute(
             f"INSERT INTO {table} ({names}) VALUES ({marks(row)})",  # noqa: S608 - names are our own
             list(row.values()),
         )
-        event = next_event(self.last_event(), format_time(self.now), table, {"rowid": cursor.lastrowid} | row)
+        event = next_event(self.last_event(), write_time(self.now), table, {"rowid": cursor.lastrowid} | row)
         self._connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", event)
         return int(cursor.lastrowid or 0)
 
@@ -212,8 +212,8 @@ def after_last(state: Reading, now: datetime) -> datetime:
     last = last_time(state) or now
     if last - now > MAX_STEP:
         raise ClockRanBack(
-            f"The clock must not run back by more than {MAX_STEP.seconds} s. Got {format_second(now)}, and the last "
-            f"event is of {format_second(last)}. {_WAY_OUT}"
+            f"The clock must not run back by more than {MAX_STEP.seconds} s. Got {format_time(now, to="seconds")}, and the last "
+            f"event is of {format_time(last, to="seconds")}. {_WAY_OUT}"
         )
     return max(now, last)
 
@@ -227,7 +227,7 @@ def require_time(state: Reading, now: datetime, started: datetime) -> datetime:
     if started - last > MAX_GAP:
         raise ClockJumped(
             f"The clock must be at most {MAX_GAP.days} days after the last event, unless the organiser confirms it. "
-            f"Got {format_second(started)}, and the last event is of {format_second(last)}. {_WAY_OUT}"
+            f"Got {format_time(started, to="seconds")}, and the last event is of {format_time(last, to="seconds")}. {_WAY_OUT}"
         )
     return after_last(state, now)
 
@@ -245,13 +245,13 @@ def intended_schema() -> Schema:
         return Reading(connection).schema()
 
 
-def format_time(time: datetime) -> str:
+def write_time(time: datetime) -> str:
     """Write a time so that texts are ordered as times are."""
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def read_time(text: str) -> datetime:
-    """Read a time that `format_time` wrote."""
+    """Read a time that `write_time` wrote."""
     return datetime.fromisoformat(text)
 
 

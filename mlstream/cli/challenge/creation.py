@@ -27,6 +27,7 @@ def create(
     from mlstream.challenge import Challenge
     from mlstream.challenge.config import read_config
     from mlstream.challenge.making.create import advise
+    from mlstream.challenge.times import phase_times
 
     rules = read_config(config)
     if stream is None and rules.stream is None:
@@ -37,6 +38,8 @@ def create(
         manifest = challenge.manifest
     for line in advise(found, manifest):
         show_warning(line)
+    for phase, time in phase_times(rules):
+        console.print_line(f"{phase[0].upper()}{phase[1:]}: {time}")
     console.print_line(f"Created {folder}: keep it private. It holds truth and state.")
     console.print_line(
         f"Created {bundle}: publish it. A submission holds {manifest.n_hidden} rows and "

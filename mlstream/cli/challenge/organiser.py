@@ -66,11 +66,14 @@ def clock(
 
     The exit status is 1 if events are refused.
     """
-    from mlstream.challenge.clock import format_second
+    from mlstream.challenge.clock import format_time
 
     with open_challenge(folder) as challenge:
         found = challenge.accept_clock() if accept else challenge.compare_clock()
-    console.print_line(f"This machine: {format_second(found.now)}; last event: {format_second(found.last)}")
+    console.print_line(
+        f"This machine: {format_time(found.now, to='seconds')}; "
+        f"last event: {format_time(found.last, to='seconds')}"
+    )
     if found.problem is None:
         console.print_line("Events are recorded by this clock.")
     elif accept:
@@ -139,7 +142,7 @@ def leaderboard(
 ) -> None:
     """Print the public board: best score, submissions and time of each team, and the head of the log."""
     with open_challenge(folder) as challenge:
-        rows, log = challenge.leaderboard(), challenge.head()
+        rows, log, zone = challenge.leaderboard(), challenge.head(), challenge.config.timezone
         if html is not None:
             from mlstream.challenge.page import render_page
 
@@ -147,11 +150,13 @@ def leaderboard(
     if as_json:
         console.print_json([row._asdict() for row in rows])
         return
+    from mlstream.challenge.times import board_times
+
     console.show_lines(
-        ("rank", "team", "score", "submissions", "time (UTC)"),
+        ("rank", "team", "score", "submissions", "time"),
         [
-            (str(row.rank), row.team, str(row.score), str(row.n_submissions), f"{row.time:%Y-%m-%d %H:%M}")
-            for row in rows
+            (str(row.rank), row.team, str(row.score), str(row.n_submissions), time)
+            for row, time in zip(rows, board_times(rows, zone), strict=True)
         ],
     )
     console.print_line(f"Head of the log after {log.n_events} events: {log.head}")

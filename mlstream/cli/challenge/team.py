@@ -112,25 +112,27 @@ def status(
     else:
         with open_challenge(str(folder)) as challenge:
             found = challenge.status(token)
+    from mlstream.challenge.clock import format_time
+
     if as_json:
         described = found._asdict() | {"submissions": [row._asdict() for row in found.submissions]}
         console.print_json(described)
         return
     console.print_line(
         f"Team {found.team!r}, phase {found.phase}: {found.queries_used} queries used today, {found.remaining} remain "
-        f"until {found.reset:%Y-%m-%d %H:%M} UTC; {found.invalid_used} files were no submissions."
+        f"until {format_time(found.reset, found.timezone)}; {found.invalid_used} files were no submissions."
     )
     rows = [
         (
             str(row.submission),
             row.file_name,
-            f"{row.time:%Y-%m-%d %H:%M}",
+            format_time(row.time, found.timezone),
             row.problem or ("waits" if row.score is None else str(row.score)),
             "selected" if row.is_selected else "",
         )
         for row in found.submissions
     ]
-    console.show_lines(("submission", "file", "time (UTC)", "score", ""), rows)
+    console.show_lines(("submission", "file", "time", "score", ""), rows)
 
 
 def select(

@@ -390,8 +390,21 @@ def test_times_are_shown_in_utc_and_in_the_time_zone_of_the_rules(tmp_path, cloc
     both = "2027-01-01 00:30 UTC (2027-01-01 09:30 in Asia/Tokyo)"
     try:
         assert both in requests.get(site.url).text
-        _, page = sign_in(site, site.join("Ada")[0])
-        assert "2026-03-02 00:00 UTC (2026-03-02 09:00 in Asia/Tokyo)" in page
+        token, _ = site.join("Ada")
+        site.challenge.submit(site.file(0.4), token)
+        reset, sent = (f"2026-03-0{day} {hour} in Asia/Tokyo)" for day, hour in ((2, "09:00"), (1, "21:00")))
+        _, page = sign_in(site, token)
+        assert reset in page
+        assert page.count(sent) == 1
+        (tmp_path / "token").write_text(token)
+        status = invoke("challenge", "status", "--url", site.url, "--token-file", tmp_path / "token").output
+        assert reset in status
+        for text in (
+            status,
+            invoke("challenge", "leaderboard", site.folder).output,
+            requests.get(f"{site.url}/board").text,
+        ):
+            assert sent in text
     finally:
         site.stop()
     assert f"| selection ends | {both} |" in (site.bundle / "RULES.md").read_text()

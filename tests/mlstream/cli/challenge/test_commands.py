@@ -14,6 +14,8 @@ from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import ChallengeError
 from mlstream.challenge.state.teams import team_of_token
 from mlstream.cli import app
+from mlstream.formats import save
+from mlstream.generators.synthetic.environments import environment_stream
 from tests.mlstream.challenge.challenges import draw, make_challenge, score_in_this_process
 from tests.mlstream.cli.commands import invoke
 
@@ -176,3 +178,18 @@ def test_before_its_end_a_challenge_is_closed_on_demand_only(tmp_path):
 
 def test_errors_are_of_one_kind():
     assert issubclass(ChallengeError, ValueError)
+
+
+def test_create_prints_the_moments_that_days_mean(tmp_path):
+    save(environment_stream(n_rows=30, seed=2**40), tmp_path / "s.npz")
+    rules = 'name = "n"\nmin_rows = 20\ntimezone = "Asia/Tokyo"\nopens = 2026-03-01\nfinal_ends = 2099-03-31\n'
+    (tmp_path / "challenge.toml").write_text(rules)
+    printed = run(
+        *("create", tmp_path / "s.npz", "--config", tmp_path / "challenge.toml"),
+        *("--folder", tmp_path / "org", "--bundle", tmp_path / "pub"),
+    )
+    assert printed.splitlines()[:3] == [
+        "Development opens: 2026-02-28 15:00 UTC (2026-03-01 00:00 in Asia/Tokyo)",
+        "Development ends, selection begins: when the organiser closes it",
+        "Selection ends: 2099-03-31 15:00 UTC (2099-04-01 00:00 in Asia/Tokyo)",
+    ]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mlstream._support.content import FormatError, at, bare_path, first_repeated, show
+from mlstream._support.sniffing import kind_by_content
 from mlstream._support.spreadsheets import unguard_text
 from mlstream.formats.lines import Lines
 from mlstream.streams.card_model import ReadingCard
@@ -107,9 +108,7 @@ def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
     """
     head = lines.head(keep_ends=True)
     first = next(head, "")
-    if "\0" in first:
-        rule = "text must be UTF-8 or Windows-1252"
-        raise FormatError(f"{at(lines.path, 1)}: {rule}. Got zero bytes, as of UTF-16; save it as CSV in UTF-8.")
+    _require_text(first, lines, dialect)
     stated = _STATED.fullmatch(first.rstrip("\r\n"))
     if stated:
         first = next(head, "")
@@ -130,6 +129,18 @@ def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
         got = f"Got {show(first.strip())}; separator= or --separator sets another, lines above the names must go"
         raise FormatError(f"{where}: {rule}. {got}.")
     return _settle(separator, names, dialect, lines.path, where)
+
+
+def _require_text(first: str, lines: Lines, dialect: CsvDialect) -> None:
+    """Raise FormatError if the first line shows that a file is empty, or something else than a table of text."""
+    if not lines.n_read:
+        rule = "a CSV file must start with the names of its columns"
+        raise FormatError(f"{at(lines.path, 1)}: {rule}. Got an empty file.")
+    if dialect.is_foreign and (kind := kind_by_content(lines.block)):
+        raise FormatError(f"{lines.path} must be a CSV file. Got {kind}.")
+    if "\0" in first:
+        rule = "text must be UTF-8 or Windows-1252"
+        raise FormatError(f"{at(lines.path, 1)}: {rule}. Got zero bytes, as of UTF-16; save it as CSV in UTF-8.")
 
 
 def _warn_of_numbers(names: Sequence[str], line: str, where: str) -> None:

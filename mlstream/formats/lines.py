@@ -64,6 +64,11 @@ class Lines:
                 self.n_read, self._position = self.n_read + 1, match.end()
                 yield self.decode(match.group(not keep_ends), self.n_read)
 
+    @property
+    def block(self) -> bytes:
+        """The block of which `head` gave the last line."""
+        return self._block
+
     def blocks(self) -> Iterator[bytes]:
         """Read what `head` left, in blocks of whole lines, each of which ends."""
         if self._position < len(self._block):

@@ -10,6 +10,7 @@ import gzip
 import io
 import zlib
 
+from mlstream._support.sniffing import kind_by_content
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.submissions.csv_files import read_csv
 from mlstream.challenge.submissions.npz_files import read_npz
@@ -35,6 +36,8 @@ def read_submission(content: bytes, layout: SubmissionLayout, file_name: str = "
         content = _unpack(content, layout.max_unpacked_bytes, name)
     elif len(content) > layout.max_unpacked_bytes:
         _refuse_unpacked(layout.max_unpacked_bytes, name)
+    if kind := kind_by_content(content):
+        raise InvalidSubmission(f"{name} must be CSV, CSV packed by gzip, NPZ or Parquet. Got {kind}.")
     return align(read_csv(content, layout, name), layout, name)
 
 

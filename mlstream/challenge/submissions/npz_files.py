@@ -11,6 +11,7 @@ import zlib
 import numpy as np
 
 from mlstream._support.content import show
+from mlstream._support.sniffing import kind_by_content
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.submissions.rows import (
     N_DIGITS,
@@ -40,6 +41,8 @@ def read_npz(content: bytes, layout: SubmissionLayout, name: str) -> SubmittedRo
     n_rows, n_labels = len(layout.keys), len(layout.label_names)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if not any(info.filename.endswith(".npy") for info in archive.infolist()):
+                raise InvalidSubmission(f"{name} must be an NPZ file, or no zip. Got {kind_by_content(content)}.")
             members = _find_members(archive, name)
             keys = _read_keys(_read_array(archive, members[ROW_ID], [(n_rows,)], name), name)
             shapes = [(n_rows, n_labels), *([(n_rows,)] if n_labels == 1 else [])]

@@ -170,7 +170,7 @@ def test_what_is_wrong_is_named_with_file_and_line():
             (PLAIN.replace(ID, "x", 1), "a.csv, line 4: row_id must be 16"),
             (PLAIN + PLAIN.split("\n")[1], "a.csv, line 9: each row_id must be there once."),
             ("\n".join(PLAIN.split("\n")[:5]), "all 7 rows of the holdout must be there. Got 3 missing, the first of"),
-            ("", "a.csv, line 1: a CSV file must start with the names of its columns, all different. Got no name."),
+            ("", "a.csv, line 1: a CSV file must start with the names of its columns. Got an empty file."),
             (PLAIN.split("\n")[0], "all 7 rows of the holdout must be there. Got 7 missing"),
             (
                 edit(1, "label 1", "label 2"),
@@ -182,7 +182,7 @@ def test_what_is_wrong_is_named_with_file_and_line():
                 "a.csv, line 1: the columns must be row_id and the 2 scored labels. Got no 'label 1';",
             ),
             (edit(1, "label 1", "label 0"), "all different. Got 'label 0' twice."),
-            (PLAIN.encode("utf-16"), "a.csv, line 1: text must be UTF-8 or Windows-1252. Got zero bytes, as of UTF-16"),
+            (PLAIN.encode("utf-16-le"), "a.csv, line 1: text must be UTF-8 or Windows-1252. Got zero bytes, as of"),
             (edit(4, CELL, '"0.5'), "a.csv, line 4: a quote must be closed. Got the end of the file;"),
             (edit(4, CELL, '"0,5"'), "Got '0,5' instead; write a decimal point instead of the comma."),
             (

@@ -26,7 +26,6 @@ Schema: TypeAlias = dict[tuple[str, str], tuple[str, str | None]]
 # Between two events; a challenge that nobody touched for longer asks the organiser whether its clock is right.
 MAX_GAP = timedelta(days=30)
 
-_WAY_OUT = "Set the clock of this machine, or, if it is right, run `mlstream challenge clock ORG --accept`."
 _VERSION = 2
 _BUSY_S = 60.0
 # Every row of a table but `events` is the content of an event.
@@ -211,10 +210,7 @@ def after_last(state: Reading, now: datetime) -> datetime:
     """
     last = last_time(state) or now
     if last - now > MAX_STEP:
-        raise ClockRanBack(
-            f"The clock must not run back by more than {MAX_STEP.seconds} s. Got {format_time(now, to="seconds")}, and the last "
-            f"event is of {format_time(last, to="seconds")}. {_WAY_OUT}"
-        )
+        raise ClockRanBack(f"The clock must not run back by more than {MAX_STEP.seconds} s. {_describe(now, last)}")
     return max(now, last)
 
 
@@ -227,9 +223,16 @@ def require_time(state: Reading, now: datetime, started: datetime) -> datetime:
     if started - last > MAX_GAP:
         raise ClockJumped(
             f"The clock must be at most {MAX_GAP.days} days after the last event, unless the organiser confirms it. "
-            f"Got {format_time(started, to="seconds")}, and the last event is of {format_time(last, to="seconds")}. {_WAY_OUT}"
+            f"{_describe(started, last)}"
         )
     return after_last(state, now)
+
+
+def _describe(now: datetime, last: datetime) -> str:
+    return (
+        f"Got {format_time(now, to='seconds')}, and the last event is of {format_time(last, to='seconds')}. Set the clock "
+        "of this machine, or, if it is right, run `mlstream challenge clock ORG --accept`."
+    )
 
 
 def marks(values: Sized) -> str:

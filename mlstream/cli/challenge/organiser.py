@@ -71,8 +71,7 @@ def clock(
     with open_challenge(folder) as challenge:
         found = challenge.accept_clock() if accept else challenge.compare_clock()
     console.print_line(
-        f"This machine: {format_time(found.now, to='seconds')}; "
-        f"last event: {format_time(found.last, to='seconds')}"
+        f"This machine: {format_time(found.now, to='seconds')}; last event: {format_time(found.last, to='seconds')}"
     )
     if found.problem is None:
         console.print_line("Events are recorded by this clock.")

@@ -54,7 +54,7 @@ class Reader(HTMLParser):
 def test_times_are_local_too_and_have_seconds_where_scores_are_equal():
     at = [TIME + timedelta(seconds=seconds) for seconds in (1, 2, 3)]
     board = [BoardRow(1, "a", -0.5, 1, at[0]), BoardRow(2, "b", -0.5, 1, at[1]), BoardRow(3, "c", -0.4, 1, at[2])]
-    page = format_page("x", "nce", board, ranking([row(1, -0.5)]), "Asia/Tokyo")
+    page = format_page("x", "nce", board, ranking([row(1, -0.5)]), LOG, "Asia/Tokyo")
     assert [text for text in Reader(page).texts if "09:05" in text] == [
         "2026-03-01 09:05:01 UTC (2026-03-01 18:05:01 in Asia/Tokyo)",
         "2026-03-01 09:05:02 UTC (2026-03-01 18:05:02 in Asia/Tokyo)",

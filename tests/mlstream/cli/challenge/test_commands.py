@@ -60,7 +60,9 @@ def test_a_challenge_from_the_first_team_to_the_release(folder):
     reply = json.loads(run("submit", "0.csv", "--folder", folder, "--token-file", "Ada.token", "--json"))
     assert reply.keys() == {"submission", "query", "remaining", "score"}
     assert (reply["submission"], reply["query"], reply["remaining"]) == (1, 1, 1)
-    assert f"on validation is {reply['score']}." in run("submit", "0.csv", "--folder", folder, "--token-file", "Ada.token")
+    assert f"on validation is {reply['score']}." in run(
+        "submit", "0.csv", "--folder", folder, "--token-file", "Ada.token"
+    )
     run("submit", "1.csv", "--folder", folder, "--token-file", "Bob.token")
     run("submit", "1.csv", "--folder", folder, "--token-file", "Ada.token")
     assert fails("submit", "2.csv", "--folder", folder, "--token-file", "Ada.token")[0] == 3

@@ -44,10 +44,10 @@ class WatchedClock:
         now = self._wall()
         ahead = now.timestamp() - self._steady()
         if ahead - self._ahead > MAX_STEP.total_seconds():
+            late = timedelta(seconds=int(ahead - self._ahead))
             raise ClockJumped(
-                f"The clock must not jump ahead by more than {MAX_STEP.seconds} s. Got "
-                f"{format_time(now, to='seconds')}, {timedelta(seconds=int(ahead - self._ahead))} too late. Set the clock of this machine, or, if it is "
-                "right now, start this program again."
+                f"The clock must not jump ahead by more than {MAX_STEP.seconds} s. Got {format_time(now, to='seconds')}, "
+                f"{late} too late. Set the clock of this machine, or, if it is right now, start this program again."
             )
         self._ahead = max(self._ahead, ahead)
         return now

@@ -51,7 +51,7 @@ from mlstream.challenge.state.closing import (
 )
 from mlstream.challenge.state.grouped import GroupedWrites
 from mlstream.challenge.state.phases import phase_of, require_phase
-from mlstream.challenge.state.store import Store, Writing, after_last, last_time, require_time, write_time
+from mlstream.challenge.state.store import Store, Writing, after_last, last_time, require_time
 from mlstream.challenge.state.submitting import (
     Arrival,
     QueriesWaiting,
@@ -200,7 +200,7 @@ class Challenge:
         found = self.compare_clock()
         if found.problem is not None:
             with self._store.write(found.now) as state:
-                state.add("clocks", before=write_time(found.last))
+                state.add("clocks")
         return found
 
     def phase(self) -> Phase:

@@ -46,7 +46,7 @@ TABLES = {
     "final_scores": "submission INTEGER PRIMARY KEY, content TEXT NOT NULL, time TEXT NOT NULL",
     "rankings": "id INTEGER PRIMARY KEY CHECK (id = 1), content TEXT NOT NULL, time TEXT NOT NULL",
     "releases": "id INTEGER PRIMARY KEY, time TEXT NOT NULL",
-    "clocks": "id INTEGER PRIMARY KEY, before TEXT NOT NULL, time TEXT NOT NULL",
+    "clocks": "id INTEGER PRIMARY KEY, time TEXT NOT NULL",
 }
 _EVENTS = (
     "id INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, content TEXT NOT NULL, previous TEXT NOT NULL, "
@@ -229,9 +229,10 @@ def require_time(state: Reading, now: datetime, started: datetime) -> datetime:
 
 
 def _describe(now: datetime, last: datetime) -> str:
+    got, before = (format_time(time, to="seconds") for time in (now, last))
     return (
-        f"Got {format_time(now, to='seconds')}, and the last event is of {format_time(last, to='seconds')}. Set the clock "
-        "of this machine, or, if it is right, run `mlstream challenge clock ORG --accept`."
+        f"Got {got}, and the last event is of {before}. Set the clock of this machine, or, if it is right, run "
+        "`mlstream challenge clock ORG --accept`."
     )
 
 

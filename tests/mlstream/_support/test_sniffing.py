@@ -93,7 +93,7 @@ def test_an_archive_in_a_packed_submission_is_named_too():
         read_submission(gzip.compress(lzma.compress(CSV)), LAYOUT)
 
 
-@pytest.mark.parametrize("content", [b"", gzip.compress(b"")])
+@pytest.mark.parametrize("content", [b"", gzip.compress(b"")], ids=["empty", "gzip"])
 def test_an_empty_file_is_said_to_be_empty(content):
     with pytest.raises(InvalidSubmission, match=r"must start with the names of its columns\. Got an empty file"):
         read_submission(content, LAYOUT)

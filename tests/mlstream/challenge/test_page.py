@@ -59,7 +59,7 @@ def test_times_are_local_too_and_have_seconds_where_scores_are_equal():
         "2026-03-01 09:05:01 UTC (2026-03-01 18:05:01 in Asia/Tokyo)",
         "2026-03-01 09:05:02 UTC (2026-03-01 18:05:02 in Asia/Tokyo)",
         "2026-03-01 09:05 UTC (2026-03-01 18:05 in Asia/Tokyo)",
-        "Closed on 2026-03-01 09:05 UTC (2026-03-01 18:05 in Asia/Tokyo). Head of the log: ",
+        "Closed on 2026-03-01 09:05 UTC (2026-03-01 18:05 in Asia/Tokyo). Head of the log then: ",
     ]
 
 

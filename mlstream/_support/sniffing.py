@@ -1,4 +1,4 @@
-"""Files that are no tables, told by their first bytes, so that errors can say what was found and what to do."""
+"""Files that are not tables, told by their first bytes, so that errors can say what was found and what to do."""
 
 from __future__ import annotations
 

@@ -60,6 +60,6 @@ def format_time(time: datetime, zone: str = "UTC", to: Literal["minutes", "secon
     ('2026-03-01 09:05 UTC', '2026-03-01 00:00 UTC (2026-03-01 09:00 in Asia/Tokyo)')
     """
     utc, local = (
-        time.astimezone(ZoneInfo(one)).replace(tzinfo=None).isoformat(" ", timespec=to) for one in ("UTC", zone)
+        time.astimezone(ZoneInfo(name)).replace(tzinfo=None).isoformat(" ", timespec=to) for name in ("UTC", zone)
     )
     return f"{utc} UTC" if zone == "UTC" else f"{utc} UTC ({local} in {zone})"

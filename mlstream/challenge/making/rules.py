@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlstream.cards.markdown import code, escape_markdown, table_lines
+from mlstream.challenge.clock import format_time
+from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.making.public_card import PublicCard
-from mlstream.challenge.times import phase_times
 
 _METRICS = {
     "nce": "normalised cross-entropy (-1 is perfect, 0 is the base rate)",
@@ -20,6 +21,16 @@ _METRICS = {
 def format_rules(card: PublicCard) -> str:
     """Write the rules as Markdown, the text of RULES.md."""
     return "\n".join([*_task(card), "", *_submissions(card), "", *_ranking(card), "", *_terms(card), ""])
+
+
+def phase_times(rules: ChallengeConfig | PublicCard) -> list[tuple[str, str]]:
+    """Return what begins and ends, and when, in UTC and in the time zone of the rules."""
+    rows = (
+        ("development opens", rules.opens, "at once"),
+        ("development ends, selection begins", rules.development_ends, "when the organiser closes it"),
+        ("selection ends", rules.final_ends, "when the organiser closes it"),
+    )
+    return [(what, otherwise if time is None else format_time(time, rules.timezone)) for what, time, otherwise in rows]
 
 
 def _task(card: PublicCard) -> Iterator[str]:

@@ -27,7 +27,7 @@ def create(
     from mlstream.challenge import Challenge
     from mlstream.challenge.config import read_config
     from mlstream.challenge.making.create import advise
-    from mlstream.challenge.times import phase_times
+    from mlstream.challenge.making.rules import phase_times
 
     rules = read_config(config)
     if stream is None and rules.stream is None:

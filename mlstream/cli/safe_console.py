@@ -1,4 +1,4 @@
-"""A console on which what names and files hold are no orders to the terminal; apart, since it imports Rich."""
+"""A console that passes no order of names and files on to the terminal; apart, since it imports Rich."""
 
 from __future__ import annotations
 

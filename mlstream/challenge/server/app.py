@@ -93,7 +93,7 @@ async def _drop(_: Request, __: Exception) -> Response:
 
 async def _refuse_by_status(request: Request, error: HTTPException) -> Response:
     code = "internal" if error.status_code >= _SERVER_ERROR else _CODES.get(error.status_code, "invalid_request")
-    # Why a body is no text, or holds numbers that are too large, is in the cause.
+    # The cause says why a body is not UTF-8, or holds numbers that are too large.
     reason = f": {error.__cause__}" if isinstance(error.__cause__, ValueError) else ""
     content = {"code": code, "message": f"{error.detail}{reason}."}
     return _reply(request, error.status_code, content, dict(error.headers or {}))

@@ -1,4 +1,4 @@
-"""Files that are no tables are named, whether they are read as tables or as submissions; tables are let through."""
+"""Files that are not tables are named, whether they are read as tables or as submissions; tables are let through."""
 
 import bz2
 import gzip

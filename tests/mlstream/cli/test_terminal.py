@@ -1,4 +1,4 @@
-"""What names and files hold is shown, and is no order to the terminal."""
+"""Names and files show what they hold, and give the terminal no orders."""
 
 import json
 import sys
@@ -40,8 +40,8 @@ def run(monkeypatch, capsys):
         ("convert", "{}", "-o", "{}.npz"),
         ("{}",),
         ("inspect", "--{}"),
-        ("campaign", "{}.toml"),
-        ("campaign", "there{}.toml"),
+        ("run", "{}.toml"),
+        ("run", "there{}.toml"),
         ("report", "{}"),
         ("inspect", "there{}.csv"),
         ("inspect", "there{}.csv", "--labels", "{}"),

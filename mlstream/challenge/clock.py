@@ -46,8 +46,9 @@ class WatchedClock:
         if ahead - self._ahead > MAX_STEP.total_seconds():
             late = timedelta(seconds=int(ahead - self._ahead))
             raise ClockJumped(
-                f"The clock must not jump ahead by more than {MAX_STEP.seconds} s. Got {format_time(now, to='seconds')}, "
-                f"{late} too late. Set the clock of this machine, or, if it is right now, start this program again."
+                f"The clock must not jump ahead by more than {MAX_STEP.seconds} s. Got "
+                f"{format_time(now, to='seconds')}, {late} too late. Set the clock of this machine, or, if it is right "
+                "now, start this program again."
             )
         self._ahead = max(self._ahead, ahead)
         return now

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import resource
 import sys
 from collections.abc import Iterator
@@ -24,7 +23,6 @@ from mlstream.challenge.submissions.files import read_submission
 # Beside what a submission takes: libraries, and the truth.
 _BASE_BYTES = 8 * 2**30
 _COPIES = 16
-_NICENESS = 10
 
 
 class _Changed(Exception):  # noqa: N818 - a reply of its own, as the process words it
@@ -52,8 +50,6 @@ def serve(scorer: Scorer, folder: OrganiserFolder, requests: Iterator[str]) -> I
 
 def main() -> None:
     """Serve the organiser's folder that the first argument names."""
-    # Teams wait for their file to be accepted, not for this.
-    os.nice(_NICENESS)
     folder = OrganiserFolder(Path(sys.argv[1]))
     try:
         scorer = Scorer(folder)

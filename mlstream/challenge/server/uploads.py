@@ -48,8 +48,8 @@ async def reserve_file(host: Host, file: UploadFile, token: str) -> Reservation:
 
 async def _reserve(host: Host, pieces: AsyncIterator[bytes], token: str, name: str) -> Reservation:
     with Arrival(host.challenge.folder) as arrival:
-        async for piece in _join(pieces):
-            await run_in_threadpool(arrival.write, piece)
+        async for some in _join(pieces):
+            await run_in_threadpool(arrival.write, *some)
 
         def reserve() -> Reservation:
             return host.challenge.reserve_received(arrival.finish(), token, file_name=name or "submission")
@@ -60,16 +60,17 @@ async def _reserve(host: Host, pieces: AsyncIterator[bytes], token: str, name: s
     return reservation
 
 
-async def _join(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytearray]:
-    """Yield larger pieces: to hand one to a thread takes longer than to write it."""
-    joined = bytearray()
+async def _join(pieces: AsyncIterator[bytes]) -> AsyncIterator[list[bytes]]:
+    """Yield several pieces at once: to hand one to a thread takes longer than to write it."""
+    joined: list[bytes] = []
+    n_bytes = 0
     async for piece in pieces:
-        joined += piece
-        if len(joined) >= _PIECE_BYTES:
+        joined.append(piece)
+        n_bytes += len(piece)
+        if n_bytes >= _PIECE_BYTES:
             yield joined
-            joined = bytearray()
-    if joined:
-        yield joined
+            joined, n_bytes = [], 0
+    yield joined
 
 
 async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:

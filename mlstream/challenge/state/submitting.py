@@ -94,11 +94,12 @@ class Arrival:
         finally:
             self._path.unlink(missing_ok=True)
 
-    def write(self, piece: bytes | bytearray) -> None:
+    def write(self, *pieces: bytes) -> None:
         """Add bytes."""
-        with naming_errors(self._folder.path):
-            self._file.write(piece)
-        self._hash.update(piece)
+        for piece in pieces:
+            with naming_errors(self._folder.path):
+                self._file.write(piece)
+            self._hash.update(piece)
 
     def finish(self) -> Received:
         """Wait until all bytes are on disk."""

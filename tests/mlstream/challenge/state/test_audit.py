@@ -157,7 +157,7 @@ def chain(*times_and_kinds):
 def test_times_go_back_only_where_the_organiser_set_the_clock():
     events = chain(("1", "a"), ("3", "a"), ("2", "clocks"), ("2", "a"), ("1", "a"))
     assert [line.partition(" is")[0] for line in check_times(events)] == ["event 5"]
-    assert list(list_clocks(events)) == ["event 3: the organiser set the clock from 3 to 2"]
+    assert list(list_clocks(events)) == ["event 3: the organiser accepted the clock 2 after an event of 3"]
 
 
 def test_a_submission_counts_on_the_day_of_its_time(challenge):

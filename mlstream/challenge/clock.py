@@ -12,7 +12,7 @@ from mlstream.challenge.errors import ClockJumped
 
 Clock: TypeAlias = Callable[[], datetime]
 
-# What a clock may be off after it was set, or on another processor.
+# How far a clock may be off: after it was set, or on another processor.
 MAX_STEP = timedelta(seconds=60)
 # Linux goes on counting while the machine sleeps.
 _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)

@@ -190,7 +190,7 @@ class Challenge:
     def accept_clock(self) -> ClockState:
         """Confirm that the clock is right where events are refused for it, and log that; otherwise, change nothing.
 
-        What a team sent counts on the day that was recorded then: no query is given back, and none is taken.
+        A query counts on the day that was recorded with it: none is given back, and none is taken.
 
         Returns
         -------

@@ -3,7 +3,7 @@
 Such a file keeps almost all rows at a centre, exactly or within noise, and sends a few to places of their own, so that
 its score tells which of them have the label. Learners leave few rows away from a centre, too: those that are sure of
 the others, those that know few values, and those with heavy tails. The thresholds lie between what the strategies of
-`estimators` write and what decodes. What hides among the rows of an honest file is not found.
+`estimators` write and what decodes. A probe that hides among the rows of an honest file is not found.
 """
 
 from __future__ import annotations

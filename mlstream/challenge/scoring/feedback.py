@@ -59,7 +59,7 @@ def standard_error(metric: MetricName, environments: Sequence[Truth], constant_s
 
     `constant_scores` are those of constant predictions in each environment.
     """
-    errors = [_guess_error(metric, one, score) for one, score in zip(environments, constant_scores, strict=True)]
+    errors = [_guess_error(metric, truth, score) for truth, score in zip(environments, constant_scores, strict=True)]
     return math.sqrt(sum(error**2 for error in errors)) / len(errors)
 
 
@@ -76,10 +76,10 @@ def _guess_error(metric: MetricName, truth: Truth, constant_score: float) -> flo
 def _constant_scores(config: ChallengeConfig, environments: Sequence[Truth]) -> list[float]:
     """Return the score of the base rates of each environment, which no look at a feature has improved."""
     metric = metric_of(config.metric)
-    rates = (np.nanmean(np.where(one.mask, one.Y, np.nan), axis=0) for one in environments)
+    rates = (np.nanmean(np.where(truth.mask, truth.Y, np.nan), axis=0) for truth in environments)
     return [
-        metric.score(one.Y, np.broadcast_to(rate, one.Y.shape), one.mask, eps=config.eps_public, k=config.k)
-        for one, rate in zip(environments, rates, strict=True)
+        metric.score(truth.Y, np.broadcast_to(rate, truth.Y.shape), truth.mask, eps=config.eps_public, k=config.k)
+        for truth, rate in zip(environments, rates, strict=True)
     ]
 
 

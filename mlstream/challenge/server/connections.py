@@ -70,8 +70,8 @@ class BoundedProtocol(H11Protocol):
 
     def _find_room(self) -> bool:
         """Return whether this connection may stay, for which another one may have to go."""
-        others = [one for one in self.connections if isinstance(one, BoundedProtocol) and one is not self]
-        alike = [one for one in others if one._origin == self._origin]
+        others = [other for other in self.connections if isinstance(other, BoundedProtocol) and other is not self]
+        alike = [other for other in others if other._origin == self._origin]
         if self._origin is not None and len(alike) >= _MAX_OF_ADDRESS:
             return _drop_slowest(alike)
         return len(others) < _MAX_CONNECTIONS or _drop_slowest(others)
@@ -118,7 +118,7 @@ class BoundedProtocol(H11Protocol):
             self.drop()
             return
         if self.conn.their_state is h11.SEND_BODY:
-            # What the application replies now is not sent.
+            # Whatever the application replies now is not sent.
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         self.transport.write(_too_slow())
@@ -133,7 +133,11 @@ class ProxiedProtocol(BoundedProtocol):
 
 def _drop_slowest(connections: Iterable[BoundedProtocol]) -> bool:
     """Drop the connection that has kept the server waiting longest; return whether there is one."""
-    slowest = max((one for one in connections if not one.sends_file()), key=BoundedProtocol.waited, default=None)
+    slowest = max(
+        (connection for connection in connections if not connection.sends_file()),
+        key=BoundedProtocol.waited,
+        default=None,
+    )
     if slowest is None or not slowest.waited():
         return False
     slowest.drop()

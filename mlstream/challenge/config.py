@@ -100,6 +100,9 @@ class ChallengeConfig(Model):
     def _check_whole(self) -> ChallengeConfig:
         if not self.name.isprintable():
             raise ValueError(f"name must be printable. Got {self.name!r} instead.")
+        step, decimals = self.ladder_step, self.decimals
+        if step is not None and decimals is not None and round(step, decimals) != step:
+            raise ValueError(f"decimals must be enough to write ladder_step, {step:g}. Got {decimals}.")
         times = [one for one in (self.opens, self.development_ends, self.final_ends) if one is not None]
         if sorted(set(times)) != times:
             got = ", ".join(f"{one:%Y-%m-%d %H:%M}" for one in times)

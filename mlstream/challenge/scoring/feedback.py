@@ -38,10 +38,12 @@ def plan_feedback(config: ChallengeConfig, validation: Sequence[Truth], trained:
     there are. Decimals are those of the step.
     """
     starts = [_constant_scores(config, truths) for truths in (validation, trained)]
-    step = config.ladder_step
+    step, decimals = config.ladder_step, config.decimals
     if step is None:
-        step = _round_up(standard_error(config.metric, validation, starts[0]))
-    decimals = config.decimals
+        # A step that the decimals cannot write would be rounded to another one.
+        step = _round_up(
+            max(standard_error(config.metric, validation, starts[0]), 10.0 ** -(15 if decimals is None else decimals))
+        )
     if decimals is None:
         decimals = max(0, -math.floor(math.log10(step) + 1e-9)) if step else _FIRST.decimals
     first, second = (_round(float(np.mean(scores)), decimals) if step and scores else None for scores in starts)

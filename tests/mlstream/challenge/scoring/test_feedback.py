@@ -91,6 +91,7 @@ def test_of_several_environments_the_error_is_that_of_their_mean():
 def test_what_the_rules_state_is_kept():
     labels = draw_labels(np.random.default_rng(0), 0.5)
     assert plan("nce", labels, decimals=5, ladder_step=0.3) == Feedback(decimals=5, step=0.3, start=0.0)
+    assert plan("nce", labels, decimals=1) == Feedback(decimals=1, step=0.1, start=0.0)
     assert plan("nce", labels, ladder_step=0.0) == Feedback(decimals=3, step=0.0)
     config = ChallengeConfig(name="old", decimals=4)
     assert feedback_of(config, None) == Feedback(decimals=4, step=0.0)

@@ -26,19 +26,18 @@ def create(
     """Make a challenge: the organiser's folder, which nobody else may read, and the bundle for contestants."""
     from mlstream.challenge import Challenge
     from mlstream.challenge.config import read_config
-    from mlstream.challenge.making.create import advise
-    from mlstream.challenge.making.rules import phase_times
+    from mlstream.challenge.making import create, rules
 
-    rules = read_config(config)
-    if stream is None and rules.stream is None:
+    wanted = read_config(config)
+    if stream is None and wanted.stream is None:
         raise ValueError(f"STREAM must be given, or stream in {config}. Got neither.")
     # A path in the rules, as in a campaign file, starts from their folder.
-    found = open_stream(stream) if stream else open_stream(str(rules.stream), config.parent)
+    found = open_stream(stream) if stream else open_stream(str(wanted.stream), config.parent)
     with Challenge.create(found, config, folder, bundle, force=force) as challenge:
         manifest = challenge.manifest
-    for line in advise(found, manifest):
+    for line in create.advise(found, manifest):
         show_warning(line)
-    for phase, time in phase_times(rules):
+    for phase, time in rules.phase_times(wanted):
         console.print_line(f"{phase[0].upper()}{phase[1:]}: {time}")
     console.print_line(f"Created {folder}: keep it private. It holds truth and state.")
     console.print_line(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlstream._support.files import write_text_atomically
+from mlstream.challenge.times import board_times
 from mlstream.cli import console
 from mlstream.cli.arguments import AsJson, file_option
 
@@ -149,8 +150,6 @@ def leaderboard(
     if as_json:
         console.print_json([row._asdict() for row in rows])
         return
-    from mlstream.challenge.times import board_times
-
     console.show_lines(
         ("rank", "team", "score", "submissions", "time"),
         [

@@ -11,6 +11,7 @@ import typer
 
 import estimators
 from mlstream._support.files import read_bounded
+from mlstream.challenge.clock import format_time
 from mlstream.cli import console
 from mlstream.cli.arguments import AsJson, Force, file_option, parse_file, require_new
 from mlstream.cli.challenge.organiser import open_challenge
@@ -112,8 +113,6 @@ def status(
     else:
         with open_challenge(str(folder)) as challenge:
             found = challenge.status(token)
-    from mlstream.challenge.clock import format_time
-
     if as_json:
         described = found._asdict() | {"submissions": [row._asdict() for row in found.submissions]}
         console.print_json(described)

@@ -86,7 +86,7 @@ def _ranking(card: PublicCard) -> Iterator[str]:
     yield ""
     yield f"The score is the {_METRICS[card.metric]}. {better} is better."
     yield ""
-    yield f"During development, a reply holds the score in the validation environment, {_feedback(card)}"
+    yield f"During development, a reply holds the score in the validation environment, reported {describe_feedback(card.decimals, card.ladder_step)}"
     yield ""
     yield (
         "At the end, each team's "
@@ -101,14 +101,15 @@ def _ranking(card: PublicCard) -> Iterator[str]:
     yield "Of equal scores, the earlier submission ranks first."
 
 
-def _feedback(card: PublicCard) -> str:
-    step = f"{card.ladder_step:g}"
-    if not card.ladder_step:
-        return f"rounded to {card.decimals} decimals."
+def describe_feedback(decimals: int, ladder_step: float) -> str:
+    """Say how a score is reported, as the end of a sentence and more."""
+    if not ladder_step:
+        return f"rounded to {decimals} decimals."
+    step = f"{ladder_step:g}"
     return (
-        f"as a multiple of {step}. A score is reported if it is better, by more than {step}, "
-        "than all that your team was told before, and than that of constant predictions. Otherwise, the reply repeats "
-        "the best of these. Smaller differences are within the noise of the rows, and would tell their labels."
+        f"in multiples of {step}. A new score is reported only if it beats, by more than {step}, every score that your "
+        "team was told before, and the score of constant predictions. Otherwise, the reply repeats the best of these. "
+        "Smaller differences are noise, and would give labels away."
     )
 
 

@@ -15,6 +15,7 @@ from mlstream._support.templates import page_templates
 from mlstream.challenge.clock import format_time
 from mlstream.challenge.errors import ChallengeError, InvalidSubmission, UnknownToken
 from mlstream.challenge.making.bundle import RULES
+from mlstream.challenge.making.rules import describe_feedback
 from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.server.api import host_of
 from mlstream.challenge.server.host import Host, list_bundle
@@ -84,7 +85,7 @@ def team(request: Request) -> Response:
         request,
         "team.html",
         status=status,
-        config=host.challenge.config,
+        **_facts(host),
         until_reset=status.reset - now,
         is_waiting=is_waiting,
         form_token=host.form_token(token),
@@ -238,7 +239,14 @@ def _show(request: Request, template: str, **content: object) -> HTMLResponse:
 
 def _facts(host: Host) -> dict[str, object]:
     challenge = host.challenge
-    return {"config": challenge.config, "manifest": challenge.manifest, "phase": challenge.phase()}
+    reported = describe_feedback(challenge.feedback.decimals, challenge.feedback.step)
+    return {
+        "config": challenge.config,
+        "manifest": challenge.manifest,
+        "phase": challenge.phase(),
+        "step": challenge.feedback.step,
+        "reported": reported,
+    }
 
 
 def _board(host: Host) -> dict[str, object]:

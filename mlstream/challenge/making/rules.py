@@ -86,7 +86,8 @@ def _ranking(card: PublicCard) -> Iterator[str]:
     yield ""
     yield f"The score is the {_METRICS[card.metric]}. {better} is better."
     yield ""
-    yield f"During development, a reply holds the score in the validation environment, reported {describe_feedback(card.decimals, card.ladder_step)}"
+    reported = describe_feedback(card.decimals, card.ladder_step)
+    yield f"During development, a reply holds the score in the validation environment, reported {reported}"
     yield ""
     yield (
         "At the end, each team's "

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mlstream import iter_dataset, load, run_campaign, save
+from mlstream.challenge.clock import utc_now
 from mlstream.challenge.engine import Challenge
 from tests.mlstream.challenge.challenges import draw, make_challenge, score_in_this_process
 from tests.mlstream.evaluation.streams import make_stream
@@ -34,7 +35,7 @@ def test_a_table_that_is_read_in_chunks(elsewhere, tmp_path):
 
 
 def test_a_challenge(elsewhere, tmp_path, monkeypatch):
-    made = make_challenge(tmp_path / "here" / "org")
+    made = make_challenge(tmp_path / "here" / "org", begun=utc_now())
     (tmp_path / "1.csv").write_bytes(draw(made))
     made.shut_down()
     score_in_this_process(monkeypatch)

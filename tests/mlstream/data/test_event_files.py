@@ -156,7 +156,7 @@ def test_columns_of_numbers_are_numbers_and_those_of_roles_text(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"line 1: a CSV file must start with the names of its columns, all different\. Got no name"),
+        ("", r"line 1: a CSV file must start with the names of its columns\. Got an empty file"),
         (HEAD, "must hold at least one event. Got 0"),
         (HEAD + "\n\n", "must hold at least one event. Got 0"),
         ("a,a\n1,2\n", r"line 1: a CSV file must start with .*, all different\. Got 'a' twice"),

@@ -22,6 +22,7 @@ import requests
 from harness import demand, sized
 
 from mlstream.challenge.engine import Challenge
+from mlstream.challenge.manifest import Feedback
 from mlstream.challenge.scoring.scorer import PublicScores
 from mlstream.challenge.state.submitting import add_submission, record_scores
 from mlstream.generators import environment_stream
@@ -68,7 +69,7 @@ def measure_board(folder: Path) -> list[tuple[str, float, float]]:
             for number, score in enumerate(scores):
                 one = add_submission(state, ids[number % N_TEAMS], f"{number:064x}", 1, "recorded.csv")
                 found: PublicScores = {"validation": score, "in_distribution": None, "flag": None}
-                record_scores(state, challenge.config, one, found)
+                record_scores(state, challenge.config, Feedback(decimals=3, step=0.0), one, found)
         times = []
         for _ in range(REPEATS):
             start = time.perf_counter()

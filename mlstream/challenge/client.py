@@ -71,9 +71,9 @@ class RemoteChallenge:
         """Send a submission and wait for its score; sent again after a broken line, it counts once.
 
         `progress` is called with the bytes that were sent, and all. The reply has the keys ``submission``, ``query``,
-        ``remaining``, ``score``, and ``in_distribution`` if the rules want it. Raises ChallengeError as
-        `Challenge.submit` does; OSError if the server cannot be reached; TimeoutError if there is no score in time: the
-        submission is stored, and the same command goes on.
+        ``remaining``, ``score``, ``repeats_best``, and ``in_distribution`` if the rules want it. Raises ChallengeError
+        as `Challenge.submit` does; OSError if the server cannot be reached; TimeoutError if there is no score in time:
+        the submission is stored, and the same command goes on.
         """
         body = _Body(file, progress)
         headers = {"content-type": "application/octet-stream", "x-file-name": quote(file.name)}
@@ -86,7 +86,7 @@ class RemoteChallenge:
             wait = min(2 * wait, _LAST_WAIT_S)
         if state["state"] == "invalid":
             raise InvalidSubmission(state["problem"])
-        names = ("submission", "query", "remaining", "score", "in_distribution")
+        names = ("submission", "query", "remaining", "score", "in_distribution", "repeats_best")
         return {name: state[name] for name in names if state[name] is not None}
 
     def status(self) -> TeamStatus:
@@ -109,7 +109,10 @@ class RemoteChallenge:
                 method, self._url + path, timeout=(_CONNECT_S, _READ_S), allow_redirects=False, **options
             )
         except requests.RequestException as error:
-            raise ConnectionError(f"{self._url} must be a server of a challenge. Got {type(error).__name__}.") from None
+            raise ConnectionError(
+                f"{self._url} must be a server of a challenge. Got no reply ({type(error).__name__}); check "
+                "the address, or ask the organiser whether the server runs."
+            ) from None
         if response.status_code == requests.codes.no_content:
             return None
         try:

@@ -249,7 +249,9 @@ class Challenge:
             If a name is unknown, or the team would be too large.
         """
         with self._write() as state:
-            require_phase(phase_of(state, self.config, state.now), "registration", "development", to="merge teams")
+            require_phase(
+                phase_of(state, self.config, state.now), self.config, "registration", "development", to="merge teams"
+            )
             add_merge(state, kept, other, self.config.team_size)
 
     def authenticate(self, token: str) -> str:
@@ -342,7 +344,7 @@ class Challenge:
         self._score(reservation.submission)
         with self._store.read() as state:
             now = after_last(state, self._clock())
-            reply = make_reply(state, self.config, reservation.submission, now, is_repeat=reservation.is_repeat)
+            reply = make_reply(state, self.config, self.feedback, reservation, now)
             if reply is None:
                 row = state.rows("SELECT message FROM rejections WHERE submission = ?", reservation.submission)[0]
                 raise InvalidSubmission(row["message"])
@@ -395,7 +397,7 @@ class Challenge:
         """
         with self._write() as state:
             team = find_team(state, token)
-            require_phase(phase_of(state, self.config, state.now), "development", "selection", to="select")
+            require_phase(phase_of(state, self.config, state.now), self.config, "development", "selection", to="select")
             require_selectable(state, self.config, team, submissions)
             state.add("selections", team=team, submissions=str(list(submissions)))
 
@@ -580,7 +582,7 @@ class Challenge:
                     record_final(state, one.submission, scores)
 
     def _require_open(self, state: Writing, *, to: str) -> None:
-        require_phase(phase_of(state, self.config, state.now), "registration", "development", to=to)
+        require_phase(phase_of(state, self.config, state.now), self.config, "registration", "development", to=to)
 
     def _read(self, path: Path, name: str) -> bytes:
         try:

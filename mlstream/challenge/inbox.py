@@ -143,7 +143,7 @@ def _describe(entry: os.DirEntry[str]) -> _Entry:
 def send(file: Path, inbox: Path, token: str, *, timeout_s: float) -> dict[str, JsonValue]:
     """Move a submission into an inbox, which the organiser's account empties, and wait for the reply.
 
-    The reply has the keys submission, query, remaining and score. Raises ChallengeError as the organiser's side
+    The reply has the keys that `describe_reply` writes. Raises ChallengeError as the organiser's side
     replied; TimeoutError if there is no reply in time: the submission stays where it is.
     """
     target = inbox / team_of_token(token)
@@ -169,7 +169,7 @@ def send(file: Path, inbox: Path, token: str, *, timeout_s: float) -> dict[str, 
 
 def describe_reply(reply: Reply) -> dict[str, JsonValue]:
     """Return a reply as it is printed in JSON."""
-    described = {name: getattr(reply, name) for name in ("submission", "query", "remaining", "score")}
+    described = {name: getattr(reply, name) for name in ("submission", "query", "remaining", "score", "repeats_best")}
     return described if reply.in_distribution is None else described | {"in_distribution": reply.in_distribution}
 
 

@@ -25,6 +25,7 @@ class Reply(NamedTuple):
     # On held-out rows of the training environments, rounded; None unless the rules want it.
     in_distribution: float | None
     is_repeat: bool  # Whether the team had sent the same bytes before.
+    repeats_best: bool  # Whether the score is the best so far, since this one is not better by a step.
 
 
 class SubmissionStatus(NamedTuple):

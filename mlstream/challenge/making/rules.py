@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from mlstream.cards.markdown import code, escape_markdown, table_lines
 from mlstream.challenge.clock import format_time
-from mlstream.challenge.config import ChallengeConfig
+from mlstream.challenge.config import ChallengeConfig, MetricName
 from mlstream.challenge.making.public_card import PublicCard
+from mlstream.challenge.scoring.metric import metric_of
 
 _METRICS = {
     "nce": "normalised cross-entropy (-1 is perfect, 0 is the base rate)",
@@ -16,6 +17,9 @@ _METRICS = {
     "precision_at_k": "precision of the k labels ranked first, mean over the orders of tied labels and over rows",
     "pw_js": "Jaccard index of the labels with probabilities of at least .5, mean over rows",
 }
+# What constant predictions score, where this tells nothing about labels.
+_CONSTANT = {"nce": "0.0", "ba_macro": "0.5"}
+_UNTIL_CLOSED = "when the organiser closes the challenge"
 
 
 def format_rules(card: PublicCard) -> str:
@@ -23,12 +27,29 @@ def format_rules(card: PublicCard) -> str:
     return "\n".join([*_task(card), "", *_submissions(card), "", *_ranking(card), "", *_terms(card), ""])
 
 
+def say_metric(metric: MetricName) -> str:
+    """Write what is scored, and which scores are better."""
+    better = "Lower" if metric_of(metric).lower_is_better else "Higher"
+    return f"The score is the {_METRICS[metric]}. {better} is better."
+
+
+def say_ladder(metric: MetricName, step: float) -> str:
+    """Write when a reply repeats a score, and so what it does not say."""
+    constant = f", {_CONSTANT[metric]}" if metric in _CONSTANT else ""
+    return (
+        f"A new score is reported only if it is better, by more than {step:g}, than the best that your team was told "
+        f"before. Otherwise, the reply repeats that best score, whatever this submission scored. Until a first score "
+        f"is reported, replies hold the score of constant predictions{constant}. Smaller differences are within the "
+        "noise of the rows, and would tell their labels."
+    )
+
+
 def phase_times(rules: ChallengeConfig | PublicCard) -> list[tuple[str, str]]:
     """Return what begins and ends, and when, in UTC and in the time zone of the rules."""
     rows = (
         ("development opens", rules.opens, "at once"),
-        ("development ends, selection begins", rules.development_ends, "when the organiser closes it"),
-        ("selection ends", rules.final_ends, "when the organiser closes it"),
+        ("development ends, selection begins", rules.development_ends, _UNTIL_CLOSED),
+        ("selection ends", rules.final_ends, _UNTIL_CLOSED),
     )
     return [(what, otherwise if time is None else format_time(time, rules.timezone)) for what, time, otherwise in rows]
 
@@ -81,18 +102,20 @@ def _submissions(card: PublicCard) -> Iterator[str]:
 
 
 def _ranking(card: PublicCard) -> Iterator[str]:
-    better = "Lower" if card.lower_is_better else "Higher"
+    step = card.ladder_step
+    form = f"as a multiple of {step:g}." if step else f"rounded to {card.decimals} decimals."
     yield "## Scores and prizes"
     yield ""
-    yield f"The score is the {_METRICS[card.metric]}. {better} is better."
+    yield say_metric(card.metric)
     yield ""
-    reported = describe_feedback(card.decimals, card.ladder_step)
-    yield f"During development, a reply holds the score in the validation environment, reported {reported}"
+    yield f"During development, a reply holds the score in the validation environment, {form}"
+    if card.ladder_step:
+        yield ""
+        yield say_ladder(card.metric, card.ladder_step)
     yield ""
     yield (
-        "At the end, each team's "
-        f"selection ({card.final_selections} of its submissions; by default the best in validation) is scored once in "
-        "environments about which no question was answered:"
+        f"At the end, each team's selection ({card.final_selections} of its submissions; by default the one with the "
+        "best reply, the first of equal ones) is scored once in environments about which no question was answered:"
     )
     yield ""
     yield "- Generalisation prize: the best score in the test environment."
@@ -100,18 +123,6 @@ def _ranking(card: PublicCard) -> Iterator[str]:
         yield "- Robustness prize: the best of the worst scores over environments never seen."
     yield ""
     yield "Of equal scores, the earlier submission ranks first."
-
-
-def describe_feedback(decimals: int, ladder_step: float) -> str:
-    """Say how a score is reported, as the end of a sentence and more."""
-    if not ladder_step:
-        return f"rounded to {decimals} decimals."
-    step = f"{ladder_step:g}"
-    return (
-        f"in multiples of {step}. A new score is reported only if it beats, by more than {step}, every score that your "
-        "team was told before, and the score of constant predictions. Otherwise, the reply repeats the best of these. "
-        "Smaller differences are noise, and would give labels away."
-    )
 
 
 def _terms(card: PublicCard) -> Iterator[str]:

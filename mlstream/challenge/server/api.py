@@ -15,7 +15,9 @@ from mlstream.challenge.server.host import Host
 from mlstream.challenge.server.uploads import reserve_body
 
 router = APIRouter(prefix="/api")
-_bearer = HTTPBearer(auto_error=False, description="The token that `mlstream challenge join` printed.")
+_bearer = HTTPBearer(
+    auto_error=False, description="The token that the registration or `mlstream challenge join` showed."
+)
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 
@@ -26,8 +28,11 @@ class SubmissionState(BaseModel):
     state: Literal["scoring", "scored", "invalid"]
     query: int | None = Field(default=None, description="How many queries of that day were used, this one included.")
     remaining: int | None = Field(default=None, description="Queries left today.")
-    score: float | None = Field(default=None, description="Validation score, rounded.")
+    score: float | None = Field(default=None, description="Reported score on validation.")
     in_distribution: float | None = None
+    repeats_best: bool | None = Field(
+        default=None, description="Whether the score is the best so far, since this one is not better by a step."
+    )
     problem: str | None = Field(default=None, description="Why the file is no submission.")
 
 
@@ -147,6 +152,7 @@ def submission(request: Request, number: int, credentials: Credentials) -> Submi
         remaining=reply.remaining,
         score=reply.score,
         in_distribution=reply.in_distribution,
+        repeats_best=reply.repeats_best,
     )
 
 

@@ -15,13 +15,14 @@ from mlstream._support.templates import page_templates
 from mlstream.challenge.clock import format_time
 from mlstream.challenge.errors import ChallengeError, InvalidSubmission, UnknownToken
 from mlstream.challenge.making.bundle import RULES
-from mlstream.challenge.making.rules import describe_feedback
+from mlstream.challenge.making.rules import phase_times, say_ladder, say_metric
 from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.server.api import host_of
 from mlstream.challenge.server.host import Host, list_bundle
 from mlstream.challenge.server.plot import MAX_TEAMS, draw_history
 from mlstream.challenge.server.uploads import require_team, reserve_file
 from mlstream.challenge.server.words import say_span
+from mlstream.challenge.state.phases import explain_phase
 from mlstream.challenge.times import board_times
 
 router = APIRouter()
@@ -44,7 +45,8 @@ def rules(request: Request) -> Response:
     files = []
     if host.bundle is not None:
         files = [(path.name, path.stat().st_size) for path in list_bundle(host.bundle)]
-    return _show(request, "rules.html", files=files, rules_file=RULES, **_facts(host))
+    times = phase_times(host.challenge.config)
+    return _show(request, "rules.html", files=files, rules_file=RULES, times=times, **_facts(host))
 
 
 @router.get("/data/{name}")
@@ -238,14 +240,15 @@ def _show(request: Request, template: str, **content: object) -> HTMLResponse:
 
 
 def _facts(host: Host) -> dict[str, object]:
-    challenge = host.challenge
-    reported = describe_feedback(challenge.feedback.decimals, challenge.feedback.step)
+    challenge, config = host.challenge, host.challenge.config
+    phase, step = challenge.phase(), challenge.feedback.step
     return {
-        "config": challenge.config,
+        "config": config,
         "manifest": challenge.manifest,
-        "phase": challenge.phase(),
-        "step": challenge.feedback.step,
-        "reported": reported,
+        "phase": phase,
+        "phase_words": explain_phase(phase, config),
+        "metric_words": say_metric(config.metric),
+        "ladder_words": say_ladder(config.metric, step) if step else "",
     }
 
 
@@ -260,7 +263,6 @@ def _board(host: Host) -> dict[str, object]:
         "rows": rows,
         "log": challenge.head(),
         "times": board_times(rows, challenge.config.timezone),
-        "lower_is_better": lower,
         "plot": draw_history(history, challenge.now(), lower_is_better=lower),
         "ranking": challenge.ranking() if is_published else None,
     }

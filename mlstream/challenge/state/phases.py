@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from mlstream.challenge.clock import format_time
 from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.errors import PhaseClosed
 from mlstream.challenge.replies import Phase
@@ -26,7 +27,21 @@ def phase_of(state: Reading, config: ChallengeConfig, now: datetime) -> Phase:
     return "registration" if config.opens is not None and now < config.opens else "development"
 
 
-def require_phase(found: Phase, *allowed: Phase, to: str) -> None:
+def require_phase(found: Phase, config: ChallengeConfig, *allowed: Phase, to: str) -> None:
     """Raise PhaseClosed for what belongs to another phase; the message states both."""
     if found not in allowed:
-        raise PhaseClosed(f"To {to}, the phase must be {' or '.join(allowed)}. Got {found}.")
+        raise PhaseClosed(
+            f"To {to}, the phase must be {' or '.join(allowed)}. Got {found}: {explain_phase(found, config)}."
+        )
+
+
+def explain_phase(phase: Phase, config: ChallengeConfig) -> str:
+    """Write what a phase is for, and until when it lasts."""
+    what, until = {
+        "registration": ("teams register, and submissions are taken from {} on", config.opens),
+        "development": ("teams submit until {}", config.development_ends or config.final_ends),
+        "selection": ("submissions have ended, and teams select which of theirs count until {}", config.final_ends),
+        "final": ("submissions and selections have ended, and the organiser closes the challenge next", None),
+        "published": ("the challenge is closed, and the board shows the rankings", None),
+    }[phase]
+    return what.format(format_time(until, config.timezone) if until else "the organiser closes the challenge")

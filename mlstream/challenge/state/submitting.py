@@ -20,7 +20,7 @@ from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.errors import BudgetSpent
 from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.manifest import Feedback
-from mlstream.challenge.replies import Reply
+from mlstream.challenge.replies import Reply, Reservation
 from mlstream.challenge.scoring.feedback import report
 from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.scoring.scorer import PublicScores
@@ -62,7 +62,7 @@ def require_admission(state: Reading, config: ChallengeConfig, members: Sequence
     Raises PhaseClosed in another phase; BudgetSpent if the team has used its queries of the day, or QueriesWaiting if
     it has unless files that wait turn out invalid.
     """
-    require_phase(phase_of(state, config, now), "development", to="submit")
+    require_phase(phase_of(state, config, now), config, "development", to="submit")
     budget = count_used(state, members, now, config)
     try:
         require_budget(budget, config)
@@ -228,9 +228,10 @@ def waiting_rows(state: Reading, members: Sequence[str] | None = None) -> list[s
 
 
 def make_reply(
-    state: Reading, config: ChallengeConfig, submission: int, now: datetime, *, is_repeat: bool
+    state: Reading, config: ChallengeConfig, feedback: Feedback, reservation: Reservation, now: datetime
 ) -> Reply | None:
     """Return the reply to a submission that was scored, or None."""
+    submission = reservation.submission
     score = state.first("SELECT * FROM scores WHERE submission = ?", submission)
     if score is None:
         return None
@@ -244,7 +245,12 @@ def make_reply(
         *members,
     )
     remaining = count_used(state, members, now, config).remaining
-    return Reply(submission, query, remaining, score["reported"], score["in_distribution"], is_repeat)
+    repeats_best = bool(feedback.step) and (
+        score["reported"] == feedback.start or _was_told(state, members, submission, score["reported"], score["time"])
+    )
+    return Reply(
+        submission, query, remaining, score["reported"], score["in_distribution"], reservation.is_repeat, repeats_best
+    )
 
 
 def add_submission(state: Writing, team: str, sha256: str, n_bytes: int, file_name: str) -> int:
@@ -252,6 +258,15 @@ def add_submission(state: Writing, team: str, sha256: str, n_bytes: int, file_na
     return state.add(
         "submissions", team=team, sha256=sha256, n_bytes=n_bytes, file_name=file_name, day=day_of(state.now)
     )
+
+
+def _was_told(state: Reading, members: Sequence[str], submission: int, score: float, time: str) -> bool:
+    """Return whether a team had been told a score before that of a submission was recorded."""
+    query = (
+        "SELECT 1 FROM scores WHERE reported = ? AND (time, submission) < (?, ?) "  # noqa: S608 - marks only
+        f"AND team IN ({marks(members)})"
+    )
+    return state.first(query, score, time, submission, *members) is not None
 
 
 def _best_reported(state: Reading, team: str, column: str, *, lower_is_better: bool) -> float | None:

@@ -94,9 +94,10 @@ def submit(
     if as_json:
         console.print_json(reply)
         return
+    as_before = ", the best so far: this one is not better by the step of RULES.md" if reply["repeats_best"] else ""
     console.print_line(
-        f"Submission {reply['submission']}: the reported score on validation is {reply['score']}. It was query "
-        f"{reply['query']} of its day, and {reply['remaining']} remain today."
+        f"Submission {reply['submission']}: the reported score on validation is {reply['score']}{as_before}. It was "
+        f"query {reply['query']} of its day, and {reply['remaining']} remain today."
     )
     if "in_distribution" in reply:
         console.print_line(f"On held-out rows of the training environments, it is {reply['in_distribution']}.")
@@ -119,7 +120,7 @@ def status(
         return
     console.print_line(
         f"Team {found.team!r}, phase {found.phase}: {found.queries_used} queries used today, {found.remaining} remain "
-        f"until {format_time(found.reset, found.timezone)}; {found.invalid_used} files were no submissions."
+        f"until {format_time(found.reset, found.timezone)}; files that were no submissions: {found.invalid_used}."
     )
     rows = [
         (

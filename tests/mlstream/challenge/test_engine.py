@@ -55,7 +55,7 @@ def test_the_reply_is_the_rounded_score_on_validation(challenge):
     prob = make_prob(layout_of(challenge))
     reply = challenge.submit(as_csv(layout_of(challenge), prob), token, file_name="a.csv")
     (expected,) = environment_score(challenge, prob, "validation", 1e-3)
-    assert reply == (1, 1, 2, round(expected, 3), None, False)
+    assert reply == (1, 1, 2, round(expected, 3), None, False, False)
 
 
 def test_permuted_rows_and_other_formats_have_the_same_score(challenge):
@@ -148,7 +148,10 @@ def test_phases_follow_the_times_of_the_rules(tmp_path, clock):
     with make_challenge(tmp_path / "org", clock, rules=rules) as challenge:
         token = challenge.join("Ada")
         assert challenge.phase() == "registration"
-        with pytest.raises(PhaseClosed, match=r"To submit, the phase must be development\. Got registration\."):
+        with pytest.raises(
+            PhaseClosed,
+            match=r"To submit, the phase must be development\. Got registration: .* from 2026-03-02 00:00 UTC on\.",
+        ):
             challenge.submit(draw(challenge), token)
         clock.now = datetime(2026, 3, 2, tzinfo=UTC)
         number = challenge.submit(draw(challenge), token).submission
@@ -333,17 +336,20 @@ def test_the_board_is_ranked_by_the_best_score_and_then_by_the_earlier_submissio
 def test_a_ladder_reports_only_improvements_by_a_step(tmp_path):
     with make_challenge(tmp_path / "org", rules="ladder_step = 0.05\ndecimals = 6") as challenge:
         token, layout = challenge.join("Ada"), layout_of(challenge)
-        truth, raw, reported = truth_table(challenge), [], []
+        truth, raw, replies = truth_table(challenge), [], []
         for strength in (0.1, 0.11, 0.3, 0.2, 0.31, 0.6):
             prob = 0.5 + strength * (truth - 0.5)
             raw.append(environment_score(challenge, prob, "validation", 1e-3)[0])
-            reported.append(challenge.submit(as_csv(layout, prob), token).score)
-    best, expected = None, []
+            replies.append(challenge.submit(as_csv(layout, prob), token))
+    # The score of constant predictions is the first.
+    best, expected, is_better = 0.0, [], []
     for score in raw:
-        best = round(score / 0.05) * 0.05 if best is None or score < best - 0.05 else best
+        is_better.append(score < best - 0.05)
+        best = round(score / 0.05) * 0.05 if is_better[-1] else best
         expected.append(best)
-    assert reported == pytest.approx(expected, abs=1e-6)
+    assert [reply.score for reply in replies] == pytest.approx(expected, abs=1e-6)
     assert len(set(expected)) == 3
+    assert [not reply.repeats_best for reply in replies] == is_better
 
 
 def test_by_default_a_reply_tells_no_more_than_constant_predictions_until_it_is_better_by_a_step(tmp_path):

@@ -165,7 +165,10 @@ def test_what_is_wrong_is_named_with_file_and_line():
             (edit(4, "," + CELL, ""), "a.csv, line 4: a row must hold 3 values. Got 2;"),
             (edit(4, ID, ID.upper()), "a.csv, line 4: row_id must be 16 hexadecimal digits in lower case."),
             (edit(4, ID, ID[1:]), "a.csv, line 4: row_id must be 16 hexadecimal digits in lower case."),
-            (edit(4, ID, "0" * 16), f"a.csv, line 4: row_id must be one of the holdout. Got {'0' * 16} instead."),
+            (
+                edit(4, ID, "0" * 16),
+                f"a.csv, line 4: row_id must be one of holdout.csv of this challenge. Got {'0' * 16} instead.",
+            ),
             (edit(4, ID, OTHER), f"a.csv, line 5: each row_id must be there once. Got {OTHER} a second time."),
             (PLAIN.replace(ID, "x", 1), "a.csv, line 4: row_id must be 16"),
             (PLAIN + PLAIN.split("\n")[1], "a.csv, line 9: each row_id must be there once."),

@@ -58,7 +58,7 @@ def test_a_challenge_from_the_first_team_to_the_release(folder):
     for team in ("Ada", "Bob"):
         join(folder, team)
     reply = json.loads(run("submit", "0.csv", "--folder", folder, "--token-file", "Ada.token", "--json"))
-    assert reply.keys() == {"submission", "query", "remaining", "score"}
+    assert reply.keys() == {"submission", "query", "remaining", "score", "repeats_best"}
     assert (reply["submission"], reply["query"], reply["remaining"]) == (1, 1, 1)
     assert f"on validation is {reply['score']}." in run(
         "submit", "0.csv", "--folder", folder, "--token-file", "Ada.token"
@@ -192,6 +192,6 @@ def test_create_prints_the_moments_that_days_mean(tmp_path):
     )
     assert printed.splitlines()[:3] == [
         "Development opens: 2026-02-28 15:00 UTC (2026-03-01 00:00 in Asia/Tokyo)",
-        "Development ends, selection begins: when the organiser closes it",
+        "Development ends, selection begins: when the organiser closes the challenge",
         "Selection ends: 2099-03-31 15:00 UTC (2099-04-01 00:00 in Asia/Tokyo)",
     ]

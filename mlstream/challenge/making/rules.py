@@ -48,7 +48,7 @@ def phase_times(rules: ChallengeConfig | PublicCard) -> list[tuple[str, str]]:
     """Return what begins and ends, and when, in UTC and in the time zone of the rules."""
     rows = (
         ("development opens", rules.opens, "at once"),
-        ("development ends, selection begins", rules.development_ends, _UNTIL_CLOSED),
+        ("development ends, selection begins", rules.development_ends or rules.final_ends, _UNTIL_CLOSED),
         ("selection ends", rules.final_ends, _UNTIL_CLOSED),
     )
     return [(what, otherwise if time is None else format_time(time, rules.timezone)) for what, time, otherwise in rows]

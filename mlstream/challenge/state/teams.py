@@ -15,7 +15,7 @@ from mlstream.challenge.state.store import Reading, Writing
 _MAX_NAME = 40
 _ID_BYTES = 6
 _SECRET_BYTES = 32
-_TOKEN_RULE = "The token must be that of a team, as the registration or `mlstream challenge join` showed it."
+_RULE = "The token must be that of a team, as the registration or `mlstream challenge join` showed it."
 _TOKEN = re.compile(r"mlc-([0-9a-f]{12})-[A-Za-z0-9_-]{43}")
 _NOBODY = "0" * 64
 # Scripts that share the shapes of letters.
@@ -57,7 +57,7 @@ def find_team(state: Reading, token: str) -> str:
     # The same work for a team that does not exist.
     is_right = hmac.compare_digest(_hash(token), _NOBODY if row is None else row["token_hash"])
     if match is None or not is_right:
-        raise UnknownToken(f"{_TOKEN_RULE} Got another.")
+        raise UnknownToken(f"{_RULE} Got another.")
     return root_of(state, match.group(1))
 
 
@@ -68,7 +68,7 @@ def team_of_token(token: str) -> str:
     """
     match = _TOKEN.fullmatch(token)
     if match is None:
-        raise UnknownToken(f"{_TOKEN_RULE} Got another text.")
+        raise UnknownToken(f"{_RULE} Got another text.")
     return match.group(1)
 
 

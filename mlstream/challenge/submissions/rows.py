@@ -127,7 +127,8 @@ def _refuse_ids(rows: SubmittedRows, order: npt.NDArray[np.intp], layout: Submis
     if unknown.any():
         row = int(order[unknown].min())
         raise InvalidSubmission(
-            f"{_at(rows, row, name)}: {ROW_ID} must be one of holdout.csv of this challenge. Got {rows.keys[row]:016x} instead."
+            f"{_at(rows, row, name)}: {ROW_ID} must be one of holdout.csv of this challenge. "
+            f"Got {rows.keys[row]:016x} instead."
         )
     twice = np.concatenate([[False], keys[1:] == keys[:-1]])
     if twice.any():

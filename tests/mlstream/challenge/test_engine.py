@@ -341,10 +341,9 @@ def test_a_ladder_reports_only_improvements_by_a_step(tmp_path):
             prob = 0.5 + strength * (truth - 0.5)
             raw.append(environment_score(challenge, prob, "validation", 1e-3)[0])
             replies.append(challenge.submit(as_csv(layout, prob), token))
-    # The score of constant predictions is the first.
-    best, expected, is_better = 0.0, [], []
+    best, expected, is_better = None, [], []
     for score in raw:
-        is_better.append(score < best - 0.05)
+        is_better.append(best is None or score < best - 0.05)
         best = round(score / 0.05) * 0.05 if is_better[-1] else best
         expected.append(best)
     assert [reply.score for reply in replies] == pytest.approx(expected, abs=1e-6)
@@ -361,8 +360,10 @@ def test_by_default_a_reply_tells_no_more_than_constant_predictions_until_it_is_
         for strength in (-0.9, 0.0, 0.0001):
             reply = challenge.submit(as_csv(layout, 0.5 + strength * (truth - 0.5)), token)
             assert reply[3:5] == (0.0, 0.0)
+            assert reply.repeats_best
         step = challenge.feedback.step
         reply = challenge.submit(as_csv(layout, 0.5 + 0.5 * (truth - 0.5)), token)
+        assert not reply.repeats_best
         for score in reply[3:5]:
             assert score < -step
             assert score / step == pytest.approx(round(score / step))

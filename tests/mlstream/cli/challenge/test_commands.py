@@ -192,6 +192,6 @@ def test_create_prints_the_moments_that_days_mean(tmp_path):
     )
     assert printed.splitlines()[:3] == [
         "Development opens: 2026-02-28 15:00 UTC (2026-03-01 00:00 in Asia/Tokyo)",
-        "Development ends, selection begins: when the organiser closes the challenge",
+        "Development ends, selection begins: 2099-03-31 15:00 UTC (2099-04-01 00:00 in Asia/Tokyo)",
         "Selection ends: 2099-03-31 15:00 UTC (2099-04-01 00:00 in Asia/Tokyo)",
     ]

@@ -150,8 +150,11 @@ class _Body:
 
 def _require_safe(url: str) -> None:
     parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query or parts.fragment:
-        raise ValueError(f"--url must be an address such as https://host.example. Got {url!r} instead.")
+    more = parts.username or parts.path.strip("/") or parts.query or parts.fragment
+    if parts.scheme not in {"http", "https"} or not parts.hostname or more:
+        raise ValueError(
+            f"--url must be an address such as https://host.example, without the path of a page. Got {url!r} instead."
+        )
     if parts.scheme == "http" and not _is_local(parts.hostname):
         raise ValueError(
             f"--url must begin with https:// beyond this machine: tokens must not travel in clear. Got {url!r} instead."

@@ -84,6 +84,7 @@ class ChallengeConfig(Model):
         description="Features that hold categories; auto: those that the stream declares, if any, else those of 3 "
         "to 32 whole numbers.",
     )
+    leave_out: Names = Field(default=(), description="Features that contestants do not get.")
     roles: Roles | None = Field(default=None, description="By default, those on the card of the stream.")
 
     @model_validator(mode="before")

@@ -75,6 +75,8 @@ def require_private(path: str | os.PathLike[str]) -> None:
     if found.st_uid != os.geteuid():
         raise PermissionError(f"{path} must be owned by the account that runs this. Got a folder of another account.")
     if found.st_mode & _OTHERS:
+        if not OrganiserFolder(path).manifest.exists():
+            raise NotADirectoryError(f"{path} must be the organiser's folder, which `create` made. Got another folder.")
         mode = stat.S_IMODE(found.st_mode)
         raise PermissionError(f"{path} must be open to its owner only: chmod 700 {path}. Got mode {mode:o} instead.")
 

@@ -73,6 +73,7 @@ class Manifest(Model):
     bundle_sha256: Sha256 = Field(description="Of the file SHA256SUMS of the bundle.")
     truth_is_public: bool
     n_identical_rows: Annotated[int, Field(ge=0)]
+    telling_features: list[str] = Field(default=[], description="Features that tell hidden environments apart.")
     dropped_rows: Annotated[int, Field(ge=0)]
     in_distribution_score: bool
     feedback: Feedback | None = Field(default=None, description="Null before the noise of the rows decided on it.")

@@ -32,6 +32,7 @@ from mlstream.streams.stream import Index, Stream
 from mlstream.streams.tables._joined_features import join_rows
 
 _SALT_BYTES = 32
+_MAX_NAMED = 10
 # A synthetic stream with a seed below this can be found by trying them all.
 _GUESSABLE_SEEDS = 2**40
 
@@ -120,6 +121,13 @@ def advise(stream: Stream, manifest: Manifest) -> list[str]:
         found.append(
             f"The stream can be made again by guessing its seed, which is small. Generate it with a seed of "
             f"{_GUESSABLE_SEEDS} or more (python -c 'import secrets; print(secrets.randbits(62))')."
+        )
+    if manifest.telling_features:
+        names = ", ".join(map(repr, manifest.telling_features[:_MAX_NAMED]))
+        found.append(
+            f"Contestants see which hidden rows are of one environment: the values of {names} lie apart. leave_out = "
+            f"{json.dumps(manifest.telling_features[:_MAX_NAMED], ensure_ascii=False)} in challenge.toml leaves such "
+            "features out."
         )
     if manifest.n_identical_rows:
         found.append(
@@ -227,12 +235,13 @@ def _summarise(
         label_names=list(stream.card.label_names),
         scored_labels=plan.scored.tolist(),
         n_hidden=sum(map(len, keys)),
-        n_features=stream.n_features,
+        n_features=len(plan.hiding.order),
         holdout_sha256=hash_keys(np.concatenate(keys)),
         stream_sha256=hashes[0],
         bundle_sha256=hashes[1],
         truth_is_public=_is_public(stream),
         n_identical_rows=plan.n_identical,
+        telling_features=plan.telling,
         dropped_rows=plan.n_dropped,
         in_distribution_score=config.in_distribution_score,
     )

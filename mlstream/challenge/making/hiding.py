@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,21 +59,22 @@ class FeatureHiding:
         return hidden[:, self.order]
 
 
-def hide_features(salt: bytes, X: Sequence[Features], categorical: Sequence[int] | None) -> FeatureHiding:
+def hide_features(
+    salt: bytes, X: Sequence[Features], categorical: Sequence[int] | None, left_out: Collection[int] = ()
+) -> FeatureHiding:
     """Draw how features are hidden, the same for all environments: the permutation, and new codes of categories.
 
     Codes are whole numbers from 0, in the order of keyed digests. If `categorical` is None, columns that hold whole
     numbers only, of 3 to 32 values, are categories; of two, a new code would be the same column or its complement.
-    Sparse features are never coded again: zeros would become stored values.
+    Sparse features are never coded again: zeros would become stored values. Columns that are `left_out` get no place.
     """
     n_features = X[0].shape[1]
-    order = np.array(
-        sorted(range(n_features), key=lambda column: keyed_digest(salt, "feature", column)), dtype=np.int64
-    )
+    shown = [column for column in range(n_features) if column not in left_out]
+    order = np.array(sorted(shown, key=lambda column: keyed_digest(salt, "feature", column)), dtype=np.int64)
     if sparse.issparse(X[0]):
         return FeatureHiding(order, {})
     codes = {}
-    for column in range(n_features) if categorical is None else categorical:
+    for column in shown if categorical is None else categorical:
         values = np.unique(np.concatenate([np.unique(np.asarray(part[:, column])) for part in X]))
         if categorical is not None or _is_categorical(values):
             codes[column] = values, _new_codes(salt, column, values)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
 
 from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.making.environments import Environment, EnvironmentRole, gather_environments
 from mlstream.challenge.making.hiding import FeatureHiding, hide_features, key_rows, keyed_digest
 from mlstream.challenge.truth import Truth
 from mlstream.diagnosis.duplicates import row_digests
-from mlstream.streams.stream import Index, Mask, Stream
+from mlstream.streams.stream import Features, Index, Mask, Stream
 
 _ROLES: tuple[EnvironmentRole, ...] = ("train", "validation", "test", "unseen")
 
@@ -28,6 +31,7 @@ class Plan:
     scored: Index  # Labels that are scored, by index.
     hiding: FeatureHiding
     n_identical: int  # Hidden rows with the features of a training row that stay.
+    telling: list[str]  # Features whose values in each hidden environment lie apart from those in all others.
     n_dropped: int  # Hidden rows with the features of a training row that were left out.
 
 
@@ -42,8 +46,12 @@ def make_plan(stream: Stream, config: ChallengeConfig, salt: bytes, *, force: bo
     environments = gather_environments(stream, roles, in_distribution=config.in_distribution_score)
     training = [one for one in environments if not one.is_hidden]
     hidden = [one for one in environments if one.is_hidden]
-    seen = {digest for one in training for digest in row_digests(one.X)}
-    new = [~np.fromiter((row in seen for row in row_digests(one.X)), bool, len(one)) for one in hidden]
+    left_out = _columns_of("leave_out", config.leave_out, stream)
+    shown = np.setdiff1d(np.arange(stream.n_features), left_out)
+    if not len(shown):
+        raise ValueError(f"leave_out must leave a feature to contestants. Got all {stream.n_features}.")
+    seen = {digest for one in training for digest in row_digests(one.X[:, shown])}
+    new = [~np.fromiter((row in seen for row in row_digests(one.X[:, shown])), bool, len(one)) for one in hidden]
     n_identical = sum(int((~rows).sum()) for rows in new)
     if config.remove_duplicate_rows:
         hidden = [one.take(rows) for one, rows in zip(hidden, new, strict=True)]
@@ -55,14 +63,15 @@ def make_plan(stream: Stream, config: ChallengeConfig, salt: bytes, *, force: bo
             f"k must be less than the number of scored labels: otherwise all submissions have one score. Got k = "
             f"{config.k} and {len(scored)}."
         )
-    categorical = _categorical_columns(config, stream)
+    categorical, telling = _categorical_columns(config, stream), _telling(hidden)
     return Plan(
         salt,
         sorted(training, key=lambda one: keyed_digest(salt, "environment", one.name)),
         hidden,
         scored,
-        hide_features(salt, [one.X for one in environments], categorical),
+        hide_features(salt, [one.X for one in environments], categorical, left_out),
         0 if config.remove_duplicate_rows else n_identical,
+        [stream.card.feature_names[column] for column in telling if column not in left_out],
         n_identical if config.remove_duplicate_rows else 0,
     )
 
@@ -83,15 +92,31 @@ def _find_roles(stream: Stream, config: ChallengeConfig) -> dict[str, Environmen
 
 
 def _categorical_columns(config: ChallengeConfig, stream: Stream) -> list[int] | None:
-    names = stream.card.feature_names
     if config.categorical == "auto":
         return list(stream.categorical_features) or None
-    if config.categorical == "none":
-        return []
-    for name in config.categorical:
+    return [] if config.categorical == "none" else _columns_of("categorical", config.categorical, stream)
+
+
+def _columns_of(key: str, chosen: Sequence[str], stream: Stream) -> list[int]:
+    names = stream.card.feature_names
+    for name in chosen:
         if name not in names:
-            raise ValueError(f"categorical must name features of the stream. Got {name!r} instead.")
-    return [names.index(name) for name in config.categorical]
+            raise ValueError(f"{key} must name features of the stream. Got {name!r} instead.")
+    return [names.index(name) for name in chosen]
+
+
+def _telling(hidden: Sequence[Environment]) -> list[int]:
+    """Find the features whose ranges in the hidden environments lie apart, as those of a column that made them do."""
+    low, high = (np.array([_ends(one.X, end) for one in hidden]) for end in ("min", "max"))
+    places = np.argsort(low, axis=0)
+    low, high = (np.take_along_axis(ends, places, axis=0) for ends in (low, high))
+    found: list[int] = np.flatnonzero((high[:-1] < low[1:]).all(axis=0)).tolist()
+    return found
+
+
+def _ends(X: Features, end: Literal["min", "max"]) -> npt.NDArray[np.floating]:
+    ends = getattr(X, end)(axis=0)
+    return np.asarray(ends.toarray() if sparse.issparse(ends) else ends).ravel()
 
 
 def _require_sizes(hidden: Sequence[Environment], min_rows: int) -> None:

@@ -76,8 +76,9 @@ async def _refuse_for_now(request: Request, error: Exception) -> Response:
 async def _refuse_content(request: Request, error: RequestValidationError) -> Response:
     if isinstance(error.__cause__, JSONDecodeError):
         message = f"The body must be JSON. Got this error: {error.__cause__}."
+    elif (first := error.errors()[0])["loc"] == ("body",) and "json" not in request.headers.get("content-type", ""):
+        message = "Content-Type must be application/json, and the body a JSON object. Got another type, or none."
     else:
-        first = error.errors()[0]
         message = f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
     return _reply(request, _UNPROCESSABLE, {"code": "invalid_request", "message": message}, {})
 

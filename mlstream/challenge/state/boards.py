@@ -146,7 +146,9 @@ def require_selectable(state: Reading, config: ChallengeConfig, team: str, submi
     scored = {row["submission"] for row in state.rows(query, *members)}
     for number in submissions:
         if number not in scored:
-            raise UnknownSubmission(f"A selected submission must be a scored one of the team. Got {number} instead.")
+            raise UnknownSubmission(
+                f"A selected submission must be one of the team that has a score. Got {number} instead."
+            )
 
 
 def _time_of(state: Reading, submission: int) -> datetime:

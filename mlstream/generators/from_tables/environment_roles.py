@@ -25,7 +25,10 @@ def check_roles(roles: Sequence[str], n_environments: int) -> list[Role]:
         if role not in ROLES:
             raise ValueError(f"roles must be of {', '.join(ROLES)}. Got {role!r} instead.")
     if len(roles) != n_environments:
-        raise ValueError(f"There must be one role per environment. Got {len(roles)} for {n_environments} environments.")
+        raise ValueError(
+            f"There must be one role per environment. Got {len(roles)} for {n_environments} environments; state "
+            f"{n_environments} roles (--roles), each of {', '.join(ROLES)}."
+        )
     if "train" not in roles:
         raise ValueError(f"One environment at least must have the role 'train'. Got {list(roles)}.")
     return cast(list[Role], list(roles))

@@ -9,6 +9,10 @@ def test_a_folder_that_others_may_enter_is_refused_with_the_way_out(tmp_path):
     make_private(tmp_path / "org")
     require_private(tmp_path / "org")
     (tmp_path / "org").chmod(0o750)
+    # Whoever names another folder by mistake must not close that one to its readers.
+    with pytest.raises(NotADirectoryError, match=r"org must be the organiser's folder, which `create` made"):
+        require_private(tmp_path / "org")
+    (tmp_path / "org" / "manifest.json").touch()
     with pytest.raises(PermissionError, match=r"chmod 700 .*org. Got mode 750"):
         require_private(tmp_path / "org")
 

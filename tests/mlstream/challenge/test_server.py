@@ -277,6 +277,8 @@ def test_wrong_content_types_and_malformed_requests_get_one_clear_reply(site):
         assert (reply.status_code, reply.json()["error"]["code"]) == (422, "invalid_submission")
     reply = requests.put(f"{site.url}/api/selection", data=b"[", headers=headers)
     assert (reply.status_code, reply.json()["error"]["code"]) == (422, "invalid_request")
+    reply = requests.put(f"{site.url}/api/selection", data=b'{"submissions": [1]}', headers=headers)
+    assert "Content-Type must be application/json" in reply.json()["error"]["message"]
     assert requests.get(f"{site.url}/api/submissions/none", headers=headers).status_code == 422
     assert requests.get(f"{site.url}/api/nothing").json()["error"]["code"] == "not_found"
     session, page = sign_in(site, token)
@@ -426,7 +428,8 @@ def test_tokens_never_travel_in_clear(tmp_path, at):
 
 
 @pytest.mark.parametrize(
-    "url", ["http://a.example", "ftp://localhost", "localhost:8000", "https://u:p@host", "https://h?x=1"]
+    "url",
+    ["http://a.example", "ftp://localhost", "localhost:8000", "https://u:p@host", "https://h?x=1", "https://h/board"],
 )
 def test_clients_refuse_addresses_in_clear(url):
     with pytest.raises(ValueError, match="--url"):

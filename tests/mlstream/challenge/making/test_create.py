@@ -315,6 +315,38 @@ def test_what_an_organiser_should_know_is_listed(stream, challenge):
     assert advise(secret, manifest.model_copy(update={"n_identical_rows": 0})) == []
 
 
+@pytest.mark.parametrize("as_stored", [np.asarray, sparse.csr_array])
+def test_a_feature_that_tells_hidden_environments_apart_is_named_and_can_be_left_out(tmp_path, as_stored):
+    X, Y = make_multilabel_classification(500, n_features=3, n_classes=2, random_state=0)
+    X[:, 1] = np.arange(500) // 100
+    table = Dataset(as_stored(X), Y, ("a", "town", "c"), ("y", "z"), "toy")
+    roles = ("train", "train", "validation", "test", "unseen")
+    stream = carve_environments(table, roles, by="column", column="town")
+    (line,) = advise(stream, make(tmp_path, stream)[2])
+    assert "'town'" in line
+    (tmp_path / "without").mkdir()
+    rule = line.removesuffix(" in challenge.toml leaves such features out.").partition("apart. ")[2]
+    organiser, bundle, manifest = make(tmp_path / "without", stream, RULES + rule)
+    assert (manifest.telling_features, manifest.n_features) == ([], 2)
+    # Rows that differ in what was left out are the same to contestants.
+    learnt = {tuple(row) for row in X[:200, [0, 2]].tolist()}
+    assert manifest.n_identical_rows == sum(tuple(row) in learnt for row in X[200:, [0, 2]].tolist()) > 0
+    with (bundle / "holdout.csv").open() as file:
+        shown = {tuple(sorted(map(float, row[1:]))) for row in list(csv.reader(file))[1:]}
+    kept = [tuple(sorted(row)) for part in stream.evaluation_sets[2:] for row in X[part.row_ids][:, [0, 2]].tolist()]
+    assert shown == set(kept)
+    assert verify_challenge(organiser, bundle) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "message"), [('["x9"]', "leave_out must name features of the stream. Got 'x9'"), (None, "must leave a")]
+)
+def test_what_is_left_out_are_some_features_of_the_stream(tmp_path, stream, names, message):
+    chosen = names or json.dumps(list(stream.card.feature_names))
+    with pytest.raises(ValueError, match=message):
+        make(tmp_path, stream, f"{RULES}leave_out = {chosen}\n")
+
+
 def test_held_out_rows_of_training_environments_are_hidden_where_they_are_scored(tmp_path, stream):
     _, _, manifest = make(tmp_path, stream, "in_distribution_score = true\n" + RULES.replace("50", "10"))
     entries = {

@@ -109,7 +109,7 @@ def test_main_ends_with_the_status_of_the_error(folder):
         check=False,
     )
     assert (done.returncode, done.stdout) == (5, "")
-    assert done.stderr.startswith("Error: The token must be one that")
+    assert done.stderr.startswith("Error: The token must be that of a team")
 
 
 def test_a_token_comes_from_a_file_the_environment_or_a_prompt(folder, monkeypatch):

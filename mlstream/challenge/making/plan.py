@@ -116,7 +116,7 @@ def _telling(hidden: Sequence[Environment]) -> list[int]:
 
 def _ends(X: Features, end: Literal["min", "max"]) -> npt.NDArray[np.floating]:
     ends = getattr(X, end)(axis=0)
-    return np.asarray(ends.toarray() if sparse.issparse(ends) else ends).ravel()
+    return np.asarray(ends.toarray() if sparse.issparse(X) else ends).ravel()
 
 
 def _require_sizes(hidden: Sequence[Environment], min_rows: int) -> None:

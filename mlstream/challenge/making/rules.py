@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from mlstream.cards.markdown import code, escape_markdown, table_lines
 from mlstream.challenge.clock import format_time
-from mlstream.challenge.config import ChallengeConfig, MetricName
+from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.making.public_card import PublicCard
 from mlstream.challenge.scoring.metric import metric_of
 
@@ -27,13 +27,13 @@ def format_rules(card: PublicCard) -> str:
     return "\n".join([*_task(card), "", *_submissions(card), "", *_ranking(card), "", *_terms(card), ""])
 
 
-def say_metric(metric: MetricName) -> str:
+def say_metric(metric: str) -> str:
     """Write what is scored, and which scores are better."""
     better = "Lower" if metric_of(metric).lower_is_better else "Higher"
     return f"The score is the {_METRICS[metric]}. {better} is better."
 
 
-def say_ladder(metric: MetricName, step: float) -> str:
+def say_ladder(metric: str, step: float) -> str:
     """Write when a reply repeats a score, and so what it does not say."""
     constant = f", {_CONSTANT[metric]}" if metric in _CONSTANT else ""
     return (

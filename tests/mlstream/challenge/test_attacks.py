@@ -134,5 +134,5 @@ def test_a_selected_submission_without_a_final_score_is_never_left_out_in_silenc
 
 def test_a_number_that_no_state_can_hold_is_an_unknown_submission(challenge):
     token = challenge.join("Ada")
-    with pytest.raises(UnknownSubmission, match="scored"):
+    with pytest.raises(UnknownSubmission, match="has a score"):
         challenge.select(token, [10**40])

@@ -192,7 +192,7 @@ def test_truth_is_in_reference_data_only_and_that_of_the_final_phase_in_its_own(
 
 def test_a_ladder_is_said_to_have_no_effect_there(tmp_path):
     with make(tmp_path, rules="") as challenge:
-        step = f"in multiples of {challenge.feedback.step:g}"
+        step = f"as a multiple of {challenge.feedback.step:g}"
         assert step in (tmp_path / "pub" / "RULES.md").read_text()
         assert (
             "ladder_step has no effect"

@@ -71,7 +71,7 @@ class RemoteChallenge:
         """Send a submission and wait for its score; sent again after a broken line, it counts once.
 
         `progress` is called with the bytes that were sent, and all. The reply has the keys ``submission``, ``query``,
-        ``remaining``, ``score``, ``repeats_best``, and ``in_distribution`` if the rules want it. Raises ChallengeError
+        ``remaining``, ``score``, and ``in_distribution`` and ``repeats_best`` where they apply. Raises ChallengeError
         as `Challenge.submit` does; OSError if the server cannot be reached; TimeoutError if there is no score in time:
         the submission is stored, and the same command goes on.
         """

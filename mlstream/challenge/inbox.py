@@ -168,9 +168,10 @@ def send(file: Path, inbox: Path, token: str, *, timeout_s: float) -> dict[str, 
 
 
 def describe_reply(reply: Reply) -> dict[str, JsonValue]:
-    """Return a reply as it is printed in JSON."""
-    described = {name: getattr(reply, name) for name in ("submission", "query", "remaining", "score", "repeats_best")}
-    return described if reply.in_distribution is None else described | {"in_distribution": reply.in_distribution}
+    """Return a reply as it is printed in JSON; the keys in_distribution and repeats_best are there where they apply."""
+    described = {name: getattr(reply, name) for name in ("submission", "query", "remaining", "score")}
+    more = {"in_distribution": reply.in_distribution, "repeats_best": reply.repeats_best or None}
+    return described | {name: value for name, value in more.items() if value is not None}
 
 
 def _wait(folder: Path, timeout_s: float) -> dict[str, JsonValue]:

@@ -30,8 +30,8 @@ class SubmissionState(BaseModel):
     remaining: int | None = Field(default=None, description="Queries left today.")
     score: float | None = Field(default=None, description="Reported score on validation.")
     in_distribution: float | None = None
-    repeats_best: bool | None = Field(
-        default=None, description="Whether the score is the best so far, since this one is not better by a step."
+    repeats_best: Literal[True] | None = Field(
+        default=None, description="True if the score is the best so far, since this one is not better by a step."
     )
     problem: str | None = Field(default=None, description="Why the file is no submission.")
 
@@ -152,7 +152,7 @@ def submission(request: Request, number: int, credentials: Credentials) -> Submi
         remaining=reply.remaining,
         score=reply.score,
         in_distribution=reply.in_distribution,
-        repeats_best=reply.repeats_best,
+        repeats_best=reply.repeats_best or None,
     )
 
 

@@ -94,7 +94,7 @@ def submit(
     if as_json:
         console.print_json(reply)
         return
-    as_before = ", the best so far: this one is not better by the step of RULES.md" if reply["repeats_best"] else ""
+    as_before = ", the best so far: this one is not better by the step of RULES.md" if reply.get("repeats_best") else ""
     console.print_line(
         f"Submission {reply['submission']}: the reported score on validation is {reply['score']}{as_before}. It was "
         f"query {reply['query']} of its day, and {reply['remaining']} remain today."

@@ -58,7 +58,7 @@ def test_a_challenge_from_the_first_team_to_the_release(folder):
     for team in ("Ada", "Bob"):
         join(folder, team)
     reply = json.loads(run("submit", "0.csv", "--folder", folder, "--token-file", "Ada.token", "--json"))
-    assert reply.keys() == {"submission", "query", "remaining", "score", "repeats_best"}
+    assert reply.keys() == {"submission", "query", "remaining", "score"}
     assert (reply["submission"], reply["query"], reply["remaining"]) == (1, 1, 1)
     assert f"on validation is {reply['score']}." in run(
         "submit", "0.csv", "--folder", folder, "--token-file", "Ada.token"

@@ -9,8 +9,8 @@ from mlstream._support.templates import page_templates
 from mlstream.challenge.clock import format_time
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import PhaseClosed
+from mlstream.challenge.making.rules import say_metric
 from mlstream.challenge.replies import BoardRow, LogHead
-from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.scoring.ranking import FinalRanking, RankedTeam
 from mlstream.challenge.times import board_times
 
@@ -56,8 +56,7 @@ def format_page(
         .get_template("leaderboard.html")
         .render(
             name=name,
-            metric=metric,
-            lower_is_better=metric_of(metric).lower_is_better,
+            metric=say_metric(metric),
             board=list(zip(board, board_times(board, timezone), strict=True)),
             ranking=ranking,
             log=log,

@@ -49,6 +49,9 @@ learn labels from scores, are against the rules.
 """
 _FORM = """# Submitting
 
+Where this page differs from the rules, this page holds: the rules are those of the challenge on the organiser's
+machine.
+
 Upload a zip that holds one file, `.csv` (UTF-8), `.csv.gz` or `.npz`, with the rows and columns of
 `sample_submission.csv` in the public data, in any order. A file that is not valid fails, and costs no submission. Here,
 the same file sent again is another submission.
@@ -152,6 +155,11 @@ def _describe(config: ChallengeConfig, manifest: Manifest, development_ends: dat
 def _phases(
     config: ChallengeConfig, manifest: Manifest, development_ends: datetime | None
 ) -> Iterator[dict[str, object]]:
+    if config.development_ends and development_ends not in {None, config.development_ends}:
+        raise ValueError(
+            f"--development-ends must be left out where challenge.toml has development_ends. Got {development_ends} "
+            f"and {config.development_ends}."
+        )
     start, end = config.opens or manifest.created, config.development_ends or development_ends
     if end is None or end <= start:
         raise ValueError(

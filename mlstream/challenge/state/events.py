@@ -61,7 +61,9 @@ def list_clocks(events: Iterable[Event]) -> Iterator[str]:
     """Yield a line for each time that the organiser accepted a clock."""
     for last, event in pairwise(events):
         if event.kind == CLOCKS:
-            yield f"event {event.id}: the organiser accepted the clock {event.time} after an event of {last.time}"
+            # Cut to seconds as text: a log that somebody wrote into may hold anything.
+            now, before = (f"{one.time[:19].replace('T', ' ')} UTC" for one in (event, last))
+            yield f"event {event.id}: the organiser accepted a clock that showed {now}, after an event of {before}"
 
 
 def _hash(number: int, time: str, kind: str, content: str, previous: str) -> str:

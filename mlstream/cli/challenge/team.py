@@ -94,11 +94,15 @@ def submit(
     if as_json:
         console.print_json(reply)
         return
-    as_before = ", the best so far: this one is not better by the step of RULES.md" if reply.get("repeats_best") else ""
     console.print_line(
-        f"Submission {reply['submission']}: the reported score on validation is {reply['score']}{as_before}. It was "
-        f"query {reply['query']} of its day, and {reply['remaining']} remain today."
+        f"Submission {reply['submission']}: the reported score on validation is {reply['score']}. It was query "
+        f"{reply['query']} of its day, and {reply['remaining']} remain today."
     )
+    if reply.get("repeats_best"):
+        console.print_line(
+            "This repeats the best score so far (at first, that of constant predictions): the submission is not better "
+            "by the step that RULES.md states."
+        )
     if "in_distribution" in reply:
         console.print_line(f"On held-out rows of the training environments, it is {reply['in_distribution']}.")
 

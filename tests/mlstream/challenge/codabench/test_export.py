@@ -283,6 +283,13 @@ def test_a_phase_that_is_followed_needs_an_end(tmp_path, challenge):
     assert not list(tmp_path.iterdir())
 
 
+def test_an_end_is_stated_once(tmp_path):
+    with make(tmp_path / "made", rules="development_ends = 2099-01-31\n") as challenge:
+        with pytest.raises(ValueError, match="--development-ends must be left out"):
+            export_codabench(challenge.folder.path, tmp_path / "b.zip", development_ends=ENDS)
+    assert not (tmp_path / "b.zip").exists()
+
+
 def test_the_zip_must_not_lie_in_the_organisers_folder(challenge):
     with pytest.raises(ValueError, match="apart"):
         export_codabench(challenge.folder.path, challenge.folder.path / "b.zip", development_ends=ENDS)

@@ -284,9 +284,11 @@ def test_a_phase_that_is_followed_needs_an_end(tmp_path, challenge):
 
 
 def test_an_end_is_stated_once(tmp_path):
-    with make(tmp_path / "made", rules="development_ends = 2099-01-31\n") as challenge:
-        with pytest.raises(ValueError, match="--development-ends must be left out"):
-            export_codabench(challenge.folder.path, tmp_path / "b.zip", development_ends=ENDS)
+    with (
+        make(tmp_path / "made", rules="development_ends = 2099-01-01\n") as challenge,
+        pytest.raises(ValueError, match="--development-ends must be left out"),
+    ):
+        export_codabench(challenge.folder.path, tmp_path / "b.zip", development_ends=ENDS)
     assert not (tmp_path / "b.zip").exists()
 
 

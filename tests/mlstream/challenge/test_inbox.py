@@ -62,9 +62,7 @@ def test_a_folder_is_scored_and_holds_the_reply_and_nothing_else(challenge, inbo
     assert len(list(box.empty())) == 2
     (expected,) = {row.score for row in challenge.leaderboard()}
     replies = sorted(map(reply_in, folders), key=lambda reply: reply["submission"])
-    assert replies == [
-        {"submission": one, "query": 1, "remaining": 0, "score": expected} for one in (1, 2)
-    ]
+    assert replies == [{"submission": one, "query": 1, "remaining": 0, "score": expected} for one in (1, 2)]
     # What has a reply is left alone.
     assert list(box.empty()) == []
 
@@ -263,7 +261,7 @@ def test_an_inbox_that_others_can_list_is_refused_for_tokens_lie_in_it(challenge
 
 @pytest.mark.parametrize(
     ("reply", "found"),
-    [("3", "3 instead"), ("[]", r"\[\] instead"), ("nothing", "line 1 column 1"), ("[" * 60_000, "recursion")],
+    [("3", "3 instead"), ("[]", r"\[\] instead"), ("nothing", "line 1 column 1"), ("[" * 60_000, "recursion|line 1")],
 )
 def test_a_reply_that_is_no_object_is_an_error_of_one_line(tmp_path, reply, found):
     (tmp_path / inbox_module.REPLY).write_text(reply)

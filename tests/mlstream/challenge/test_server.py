@@ -294,7 +294,7 @@ def test_what_the_framework_refuses_has_the_code_of_what_is_wrong(site):
             method, f"{site.url}/api/{path}", data=body, headers=headers | {"content-type": "application/json"}
         )
         error = reply.json()["error"]
-        assert (reply.status_code, error["code"]) == (status, code)
+        assert (reply.status_code in status, error["code"]) == (True, code)
         assert re.search(message, error["message"])
 
     check_all(
@@ -303,16 +303,23 @@ def test_what_the_framework_refuses_has_the_code_of_what_is_wrong(site):
                 "PUT",
                 "selection",
                 b'{"submissions":\n [1,]}',
-                422,
+                {422},
                 "invalid_request",
                 r"JSON\. Got .* line 2 col",
             ),
-            ("POST", "teams", b"[", 422, "invalid_request", "line 1 column 2"),
-            ("PUT", "selection", b"\xff", 400, "invalid_request", "0xff in position 0"),
-            ("PUT", "selection", b"9" * 5000, 400, "invalid_request", "4300 digits"),
-            ("PUT", "selection", b"[" * 50_000, 400, "invalid_request", "parsing the body"),
-            ("DELETE", "selection", b"", 405, "method_not_allowed", "Method Not Allowed"),
-            ("GET", "nothing", b"", 404, "not_found", "Not Found"),
+            ("POST", "teams", b"[", {422}, "invalid_request", "line 1 column 2"),
+            ("PUT", "selection", b"\xff", {400}, "invalid_request", "0xff in position 0"),
+            ("PUT", "selection", b"9" * 5000, {400}, "invalid_request", "4300 digits"),
+            (
+                "PUT",
+                "selection",
+                b"[" * 50_000,
+                {400, 422},
+                "invalid_request",
+                "parsing the body|JSON",
+            ),  # Deep, or cut off in 3.15.
+            ("DELETE", "selection", b"", {405}, "method_not_allowed", "Method Not Allowed"),
+            ("GET", "nothing", b"", {404}, "not_found", "Not Found"),
         ],
         check,
     )

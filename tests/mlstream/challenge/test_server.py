@@ -310,14 +310,8 @@ def test_what_the_framework_refuses_has_the_code_of_what_is_wrong(site):
             ("POST", "teams", b"[", {422}, "invalid_request", "line 1 column 2"),
             ("PUT", "selection", b"\xff", {400}, "invalid_request", "0xff in position 0"),
             ("PUT", "selection", b"9" * 5000, {400}, "invalid_request", "4300 digits"),
-            (
-                "PUT",
-                "selection",
-                b"[" * 50_000,
-                {400, 422},
-                "invalid_request",
-                "parsing the body|JSON",
-            ),  # Deep, or cut off in 3.15.
+            # Too deep; for Python 3.15, which reads on, cut off.
+            ("PUT", "selection", b"[" * 50_000, {400, 422}, "invalid_request", "parsing the body|JSON"),
             ("DELETE", "selection", b"", {405}, "method_not_allowed", "Method Not Allowed"),
             ("GET", "nothing", b"", {404}, "not_found", "Not Found"),
         ],

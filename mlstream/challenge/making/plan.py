@@ -107,7 +107,7 @@ def _columns_of(key: str, chosen: Sequence[str], stream: Stream) -> list[int]:
 
 def _telling(hidden: Sequence[Environment]) -> list[int]:
     """Find the features whose ranges in the hidden environments lie apart, as those of a column that made them do."""
-    low, high = (np.array([_ends(one.X, end) for one in hidden]) for end in ("min", "max"))
+    low, high = (np.array([_ends(environment.X, end) for environment in hidden]) for end in ("min", "max"))
     places = np.argsort(low, axis=0)
     low, high = (np.take_along_axis(ends, places, axis=0) for ends in (low, high))
     found: list[int] = np.flatnonzero((high[:-1] < low[1:]).all(axis=0)).tolist()

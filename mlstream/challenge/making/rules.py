@@ -17,7 +17,7 @@ _METRICS = {
     "precision_at_k": "precision of the k labels ranked first, mean over the orders of tied labels and over rows",
     "pw_js": "Jaccard index of the labels with probabilities of at least .5, mean over rows",
 }
-# What constant predictions score, where this tells nothing about labels.
+# Scores of constant predictions that tell nothing about labels.
 _CONSTANT = {"nce": "0.0", "ba_macro": "0.5"}
 _UNTIL_CLOSED = "when the organiser closes the challenge"
 

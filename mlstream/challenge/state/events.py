@@ -62,7 +62,7 @@ def list_clocks(events: Iterable[Event]) -> Iterator[str]:
     for last, event in pairwise(events):
         if event.kind == CLOCKS:
             # Cut to seconds as text: a log that somebody wrote into may hold anything.
-            now, before = (f"{one.time[:19].replace('T', ' ')} UTC" for one in (event, last))
+            now, before = (f"{known.time[:19].replace('T', ' ')} UTC" for known in (event, last))
             yield f"event {event.id}: the organiser accepted a clock that showed {now}, after an event of {before}"
 
 

@@ -72,7 +72,7 @@ class ChallengeConfig(Model):
     eps_final: Annotated[Number, Field(gt=0, lt=0.5)] = 1e-15
     min_rows: Annotated[Whole, Field(ge=1)] = 1000
     ladder_step: Annotated[Number, Field(ge=0, le=1)] | None = Field(
-        default=None, description="By default the standard error of the score on the validation rows, rounded up."
+        default=None, description="By default two standard errors of the score on the validation rows, rounded up."
     )
     team_size: Annotated[Whole, Field(ge=1, le=1000)] = 5
     max_bytes: Annotated[Whole, Field(ge=1000, le=10_000_000_000)] = 50_000_000

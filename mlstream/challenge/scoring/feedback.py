@@ -33,17 +33,16 @@ def report(feedback: Feedback, score: float, reached: float | None, *, lower_is_
 def plan_feedback(config: ChallengeConfig, validation: Sequence[Truth], trained: Sequence[Truth]) -> Feedback:
     """Choose the step and the decimals that the rules leave open, and where the ladder begins.
 
-    `validation` are the validation environments, `trained` the held-out rows of training environments. The step is the
-    standard error of the score, rounded up to 1, 2 or 5 times a power of ten, so that it does not tell how many rows
+    `validation` are the validation environments, `trained` the held-out rows of training environments. The step is two
+    standard errors of the score, rounded up to 1, 2 or 5 times a power of ten, so that it does not tell how many rows
     there are. Decimals are those of the step.
     """
     starts = [_constant_scores(config, truths) for truths in (validation, trained)]
     step, decimals = config.ladder_step, config.decimals
     if step is None:
+        error = standard_error(config.metric, validation, starts[0])
         # A step that the decimals cannot write would be rounded to another one.
-        step = _round_up(
-            max(standard_error(config.metric, validation, starts[0]), 10.0 ** -(15 if decimals is None else decimals))
-        )
+        step = _round_up(max(2 * error, 0.0 if decimals is None else 10.0**-decimals))
     if decimals is None:
         decimals = max(0, -math.floor(math.log10(step) + 1e-9)) if step else _FIRST.decimals
     first, second = (_round(float(np.mean(scores)), decimals) if step and scores else None for scores in starts)

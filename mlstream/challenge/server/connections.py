@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import resource
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Literal
 
@@ -25,8 +26,10 @@ _MIN_BYTES_PER_S = 5_000
 # A client that reads so slowly that the system's buffers stay full, of which some hold a megabyte.
 _READ_S = 120.0
 _LOOK_S = 1.0
-# Under this name, a request's state says that its token is a team's.
-IS_TEAM = "is_team"
+# Under this name, a request's state holds the id of the team that its token belongs to.
+TEAM = "team"
+# Files that a team sends at once. Those of one that sends more are the first to go where there is no room.
+_FILES_OF_TEAM = 8
 
 _Awaited = Literal["head", "body", "reader"]
 
@@ -36,7 +39,7 @@ class BoundedProtocol(H11Protocol):
 
     A request must be complete after some seconds, unless it is a team's file, for which a slow line is enough. Where
     there are too many connections, in all or of an address, the one that has kept the server waiting longest is dropped
-    for a new one; those of teams that send a file stay.
+    for a new one; those of teams that send a file stay, unless one team sends many.
     """
 
     limits_addresses = True
@@ -102,14 +105,17 @@ class BoundedProtocol(H11Protocol):
             return None if self.flow.read_paused else "body"
         return "head" if self.conn.their_state is h11.IDLE else None
 
-    def sends_file(self) -> bool:
-        """Return whether a team sends its file."""
-        return bool(self.conn.their_state is h11.SEND_BODY and self.cycle.scope["state"].get(IS_TEAM))
+    def sender(self) -> str | None:
+        """Return the team that sends its file, by its id, or None."""
+        if self.conn.their_state is not h11.SEND_BODY:
+            return None
+        team: str | None = self.cycle.scope["state"].get(TEAM)
+        return team
 
     def _patience(self) -> float:
         if self._find_awaited() == "reader":
             return _READ_S
-        return REQUEST_S + (self._n_bytes / _MIN_BYTES_PER_S if self.sends_file() else 0.0)
+        return REQUEST_S + (self._n_bytes / _MIN_BYTES_PER_S if self.sender() else 0.0)
 
     def _give_up(self) -> None:
         """Drop the connection, with a reply if there is a request without one."""
@@ -131,13 +137,12 @@ class ProxiedProtocol(BoundedProtocol):
     limits_addresses = False
 
 
-def _drop_slowest(connections: Iterable[BoundedProtocol]) -> bool:
+def _drop_slowest(connections: Collection[BoundedProtocol]) -> bool:
     """Drop the connection that has kept the server waiting longest; return whether there is one."""
-    slowest = max(
-        (connection for connection in connections if not connection.sends_file()),
-        key=BoundedProtocol.waited,
-        default=None,
-    )
+    counts = Counter(connection.sender() for connection in connections)
+    crowding = {team for team, n in counts.items() if team is not None and n > _FILES_OF_TEAM}
+    candidates = [connection for connection in connections if connection.sender() in (crowding or {None})]
+    slowest = max(candidates, key=BoundedProtocol.waited, default=None)
     if slowest is None or not slowest.waited():
         return False
     slowest.drop()

@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.replies import Reservation
-from mlstream.challenge.server.connections import IS_TEAM
+from mlstream.challenge.server.connections import TEAM
 from mlstream.challenge.server.host import Host
 from mlstream.challenge.state.submitting import Arrival
 
@@ -37,8 +37,7 @@ async def reserve_body(host: Host, request: Request, token: str) -> Reservation:
 
 async def require_team(host: Host, request: Request, token: str) -> None:
     """Raise UnknownToken unless a token is a team's, for whose file the server waits longer."""
-    await run_in_threadpool(host.challenge.authenticate, token)
-    setattr(request.state, IS_TEAM, True)
+    setattr(request.state, TEAM, await run_in_threadpool(host.challenge.authenticate, token))
 
 
 async def reserve_file(host: Host, file: UploadFile, token: str) -> Reservation:

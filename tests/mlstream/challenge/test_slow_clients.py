@@ -153,6 +153,21 @@ def test_a_crowd_of_strangers_keeps_no_team_from_submitting(site, monkeypatch):
         line.close()
 
 
+def test_a_team_that_sends_many_files_at_once_keeps_no_other_team_from_submitting(site, monkeypatch):
+    monkeypatch.setattr(connections, "_MAX_CONNECTIONS", 6)
+    monkeypatch.setattr(connections, "_FILES_OF_TEAM", 3)
+    (_, many), (_, one) = site.join("many"), site.join("one")
+    crowd = []
+    for _ in range(6):
+        crowd.append(begin_file(site, many, 50_000))
+        crowd[-1].sendall(b"row_id")
+    while len(list(site.challenge.folder.scratch.iterdir())) < len(crowd):
+        time.sleep(0.01)
+    assert requests.post(f"{site.url}/api/submissions", data=site.file(0.33), headers=one).status_code == 202
+    for line in crowd:
+        line.close()
+
+
 def test_clients_that_read_nothing_are_dropped(site, impatient, monkeypatch):
     monkeypatch.setattr(connections, "_READ_S", 0.4)
     with connect(site) as line:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -25,20 +24,25 @@ class GroupedWrites(Generic[T]):
     def __init__(self, begin: Callable[[], AbstractContextManager[Writing]], folder: Path) -> None:
         self._begin = begin
         self._folder = folder
-        self._waiting: deque[_Write[T]] = deque()
+        self._waiting: list[_Write[T]] = []
         self._turn = threading.Lock()
 
     def run(self, act: Callable[[Writing], T]) -> T:
         """Return what a write returns, once it and its files are on disk.
 
         A write that raises a ChallengeError, which it may do before it adds anything, fails alone. Any other failure
-        undoes all writes of the transaction, and is raised for each of them.
+        undoes all writes of the transaction, and is raised for each of them. An interrupt, say Ctrl-C, ends its own
+        write only: the others are made by the next transaction.
         """
         write = _Write(act)
         self._waiting.append(write)
-        with self._turn:
-            if not write.is_done:
-                self._write_all([self._waiting.popleft() for _ in range(len(self._waiting))])
+        try:
+            with self._turn:
+                if not write.is_done:
+                    self._write_all([one for one in self._waiting.copy() if not one.is_done])
+        finally:
+            # Of a write that was interrupted before, nobody stores the file, which is about to go.
+            self._waiting.remove(write)
         return write.result()
 
     def _write_all(self, writes: list[_Write[T]]) -> None:
@@ -47,12 +51,11 @@ class GroupedWrites(Generic[T]):
                 for write in writes:
                     write.run(state)
                 sync_folder(self._folder)
-        except BaseException as error:
+        except Exception as error:
             for write in writes:
                 write.error = error
-        finally:
-            for write in writes:
-                write.is_done = True
+        for write in writes:
+            write.is_done = True
 
 
 class _Write(Generic[T]):
@@ -61,13 +64,14 @@ class _Write(Generic[T]):
     def __init__(self, act: Callable[[Writing], T]) -> None:
         self._act = act
         self._returned: list[T] = []
-        self.error: BaseException | None = None
+        self.error: Exception | None = None
         self.is_done = False
 
     def run(self, state: Writing) -> None:
-        """Do it, unless it is refused."""
+        """Do it, unless it is refused; again, if an interrupt undid it."""
+        self.error = None
         try:
-            self._returned.append(self._act(state))
+            self._returned = [self._act(state)]
         except (ChallengeError, QueriesWaiting) as error:
             self.error = error
 

@@ -95,9 +95,12 @@ def _compare_rows(found: dict[str, SqlValue] | None, expected: dict[str, SqlValu
 
 def _compare_files(state: Reading, folder: OrganiserFolder) -> Iterator[str]:
     created = state.first("SELECT files FROM creations")
-    if created is None:
+    try:
+        files = json.loads(created["files"] if created else "").items()
+    except (ValueError, AttributeError):
         yield "the log does not begin with the files of the challenge"
-    for name, digest in json.loads(created["files"]).items() if created else ():
+        return
+    for name, digest in files:
         if not is_plain(folder.path / name) or sha256_of(folder.path / name) != digest:
             yield f"{name} has changed since the challenge was created"
 

@@ -177,7 +177,8 @@ class Store:
                 # What was not committed, say because the disk is full, is undone.
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            # The latter where what a damaged file holds is no text.
             raise StateFailed(
                 f"{self._path} must be the state of a challenge, on a disk with space. Got this error: {error}. "
                 "Check the disk and the permissions of the folder, then run the same command again."

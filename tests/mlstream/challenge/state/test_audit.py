@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlstream.challenge.engine import Challenge
-from mlstream.challenge.errors import ScoringFailed
+from mlstream.challenge.errors import ScoringFailed, StateFailed
 from mlstream.challenge.state.events import check_chain, check_times, list_clocks, next_event
 from mlstream.challenge.state.store import TABLES, intended_schema
 from tests.loops import check_all
@@ -172,6 +172,26 @@ def test_a_submission_counts_on_the_day_of_its_time(challenge):
         one.startswith("submission 5 counts on the day 2026-02-28, but was sent at 2026-03-01T12")
         for one in challenge.audit().problems
     )
+
+
+@pytest.mark.parametrize("files", ["", "{", "[]", "1"])
+def test_a_log_whose_first_event_is_damaged_is_audited_to_its_end(challenge, files):
+    tamper(challenge, f"UPDATE creations SET files = '{files}'", "DELETE FROM scores WHERE submission = 1")
+    problems = challenge.audit().problems
+    assert {"the log does not begin with the files of the challenge", "row 1 of scores is missing"} <= {*problems}
+
+
+def test_a_state_that_is_no_text_is_named_as_one_that_cannot_be_read(challenge):
+    challenge.shut_down()
+    with sqlite3.connect(challenge.folder.state) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    connection.close()
+    content = challenge.folder.state.read_bytes()
+    assert b"CREATE TRIGGER scores_no_UPDATE" in content
+    changed = content.replace(b"CREATE TRIGGER scores_no_UPDATE", b"CR\xc5ATE TRIGGER scores_no_UPDATE")
+    challenge.folder.state.write_bytes(changed)
+    with pytest.raises(StateFailed, match="must be the state of a challenge"):
+        challenge.audit()
 
 
 def test_tables_refuse_changes_and_deletions(challenge):

@@ -141,7 +141,8 @@ def _drop_slowest(connections: Collection[BoundedProtocol]) -> bool:
     """Drop the connection that has kept the server waiting longest; return whether there is one."""
     counts = Counter(connection.sender() for connection in connections)
     crowding = {team for team, n in counts.items() if team is not None and n > _FILES_OF_TEAM}
-    candidates = [connection for connection in connections if connection.sender() in (crowding or {None})]
+    dropped: set[str | None] = {*crowding} or {None}
+    candidates = [connection for connection in connections if connection.sender() in dropped]
     slowest = max(candidates, key=BoundedProtocol.waited, default=None)
     if slowest is None or not slowest.waited():
         return False

@@ -39,7 +39,7 @@ class GroupedWrites(Generic[T]):
         try:
             with self._turn:
                 if not write.is_done:
-                    self._write_all([one for one in self._waiting.copy() if not one.is_done])
+                    self._write_all([other for other in self._waiting.copy() if not other.is_done])
         finally:
             # Of a write that was interrupted before, nobody stores the file, which is about to go.
             self._waiting.remove(write)

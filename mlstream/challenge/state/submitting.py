@@ -168,8 +168,13 @@ def record_scores(
     def say(column: str, score: float | None, start: float | None) -> float | None:
         if score is None:
             return None
-        reached = _best_reported(state, team, column, lower_is_better=lower_is_better)
-        return report(feedback, score, start if reached is None else reached, lower_is_better=lower_is_better)
+        told = _best_reported(state, submission, team, column, lower_is_better=lower_is_better)
+        reached, before = (start if best is None else best for best in told)
+        reply = report(feedback, score, reached, lower_is_better=lower_is_better)
+        if feedback.step and reply == reached:
+            # Where a later submission was scored first, what that one reached is not this one's.
+            return report(feedback, score, None, lower_is_better=lower_is_better) if before is None else before
+        return reply
 
     state.add(
         "scores",
@@ -269,9 +274,14 @@ def _was_told(state: Reading, members: Sequence[str], submission: int, score: fl
     return state.first(query, score, time, submission, *members) is not None
 
 
-def _best_reported(state: Reading, team: str, column: str, *, lower_is_better: bool) -> float | None:
-    """Return the best score that a team was told, in one of two columns, or None."""
+def _best_reported(
+    state: Reading, submission: int, team: str, column: str, *, lower_is_better: bool
+) -> tuple[float | None, float | None]:
+    """Return the best score in a column that a team was told: in all, and of submissions before this one; or None."""
     members, best = members_of(state, root_of(state, team)), "MIN" if lower_is_better else "MAX"
-    query = f"SELECT {best}({column}) AS best FROM scores WHERE team IN ({marks(members)})"  # noqa: S608 - our own
-    found: float | None = state.rows(query, *members)[0]["best"]
-    return found
+    query = (
+        f"SELECT {best}({column}), {best}(CASE WHEN submission < ? THEN {column} END) FROM scores "  # noqa: S608 - our own
+        f"WHERE team IN ({marks(members)})"
+    )
+    in_all, before = state.rows(query, submission, *members)[0]
+    return in_all, before

@@ -351,6 +351,22 @@ def test_a_ladder_reports_only_improvements_by_a_step(tmp_path):
     assert [not reply.repeats_best for reply in replies] == is_better
 
 
+@pytest.mark.parametrize("start", [None, 0.0])
+@pytest.mark.parametrize("metric", ["nce", "ba_macro"])
+def test_a_submission_that_is_scored_late_does_not_take_the_place_of_a_later_and_better_one(tmp_path, metric, start):
+    with make_challenge(tmp_path / "org", metric=metric, rules="ladder_step = 0.05") as challenge:
+        challenge.feedback = challenge.feedback.model_copy(update={"start": start})
+        token, layout, truth = challenge.join("Ada"), layout_of(challenge), truth_table(challenge)
+        bad, good = (
+            challenge.reserve(as_csv(layout, 0.5 + strength * (truth - 0.5)), token) for strength in (-0.5, 0.9)
+        )
+        best, late = challenge.complete(good).score, challenge.complete(bad).score
+        assert challenge.status(token).selected == (good.submission,)
+        assert [row.score for row in challenge.leaderboard()] == [best] != [late]
+        assert [score for _, score in challenge.history()["Ada"]] == [late, best]
+        assert late == start or start is None
+
+
 def test_by_default_a_reply_tells_no_more_than_constant_predictions_until_it_is_better_by_a_step(tmp_path):
     stream = environment_stream(n_rows=30, seed=5)
     (tmp_path / "c.toml").write_text('name = "toy"\nmin_rows = 5\nin_distribution_score = true\n')

@@ -31,6 +31,7 @@ def audit_challenge(
         _find_head(state, head),
         check_times(state.events()),
         _compare_schema(state),
+        state.damages(),
         _compare_tables(state),
         _compare_days(state),
         _compare_files(state, folder),

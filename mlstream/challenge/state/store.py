@@ -86,6 +86,10 @@ class Reading:
         found = self.rows("SELECT type, name, tbl_name, sql FROM sqlite_master")
         return {(kind, name): (table, sql) for kind, name, table, sql in found}
 
+    def damages(self) -> Iterator[str]:
+        """Yield what SQLite finds wrong with the file: say an index, by which rows are found, that lacks some."""
+        yield from (text for (text,) in self.rows("PRAGMA integrity_check") if text != "ok")
+
     def last_event(self) -> Event | None:
         """Return the last event, or None."""
         row = self.first("SELECT id, time, kind, content, previous, hash FROM events ORDER BY id DESC LIMIT 1")

@@ -154,6 +154,28 @@ def chain(*times_and_kinds):
     return events
 
 
+def define(challenge, index, sql):
+    """Let SQLite believe that an index was made by another statement."""
+    with sqlite3.connect(challenge.folder.state) as connection:
+        (version,) = connection.execute("PRAGMA schema_version").fetchone()
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (sql, index))
+        connection.execute(f"PRAGMA schema_version = {version + 1}")
+    connection.close()
+
+
+@pytest.mark.parametrize("index", ["by_team_and_day", "by_score"])
+def test_an_index_without_its_rows_hides_neither_scores_nor_queries(challenge, index):
+    _, sql = intended_schema()["index", index]
+    define(challenge, index, f"{sql} WHERE 0")
+    with sqlite3.connect(challenge.folder.state) as connection:
+        connection.execute(f"REINDEX {index}")
+    connection.close()
+    define(challenge, index, sql)
+    with Challenge.open(challenge.folder.path, clock=Clock()) as copy:
+        assert f"row 1 missing from index {index}" in copy.audit().problems
+
+
 def test_times_go_back_only_where_the_organiser_set_the_clock():
     one, two, three = (f"2026-01-0{day}T00:00:00+00:00" for day in (1, 2, 3))
     events = chain((one, "a"), (three, "a"), (two, "clocks"), (two, "a"), (one, "a"))

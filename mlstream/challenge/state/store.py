@@ -222,9 +222,10 @@ def after_last(state: Reading, now: datetime) -> datetime:
 def require_time(state: Reading, now: datetime, started: datetime) -> datetime:
     """Return the time of the next event, as `after_last`.
 
-    ClockJumped is raised if the clock was long after the last event when this process, which watches it, started.
+    ClockJumped is raised if the clock was long after the last event when this process, which watches it, started, and
+    was not set back since.
     """
-    last = last_time(state) or started
+    last, started = last_time(state) or started, min(started, now)
     if started - last > MAX_GAP:
         raise ClockJumped(
             f"The clock must be at most {MAX_GAP.days} days after the last event, unless the organiser confirms it. "

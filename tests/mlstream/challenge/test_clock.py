@@ -118,6 +118,18 @@ def test_one_event_of_a_clock_a_year_ahead_does_not_end_the_challenge(challenge)
     assert challenge.audit().is_whole
 
 
+def test_a_process_that_started_with_a_clock_a_year_ahead_goes_on_when_the_clock_is_right(challenge, clock):
+    wrong = Clock(clock.now + timedelta(days=365))
+    with Challenge.open(challenge.folder.path, clock=wrong) as server:
+        with pytest.raises(ClockJumped, match="Set the clock of this machine"):
+            server.join("Ada")
+        wrong.now = clock.now
+        server.join("Ada")
+        wrong.now += timedelta(days=365)
+        with pytest.raises(ClockJumped):
+            server.join("Bob")
+
+
 def test_accepting_a_clock_gives_no_query_back_and_takes_none(challenge, clock):
     token = challenge.join("Ada")
     for seed in range(3):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from mlstream.challenge.truth import Truth
 
 # Metrics that are the mean over rows of numbers in [0, 1].
 _OF_ROWS = frozenset({"rmse", "precision_at_k", "pw_js"})
+_MOST_DECIMALS = 15
 # Of a challenge that was made before the manifest held it.
 _FIRST = Feedback(decimals=3, step=0.0)
 
@@ -34,17 +36,18 @@ def plan_feedback(config: ChallengeConfig, validation: Sequence[Truth], trained:
     """Choose the step and the decimals that the rules leave open, and where the ladder begins.
 
     `validation` are the validation environments, `trained` the held-out rows of training environments. The step is two
-    standard errors of the score, rounded up to 1, 2 or 5 times a power of ten, so that it does not tell how many rows
-    there are. Decimals are those of the step.
+    standard errors of the score, of both the larger one, rounded up to 1, 2 or 5 times a power of ten, so that it does
+    not tell how many rows there are. Decimals are those of the step.
     """
     starts = [_constant_scores(config, truths) for truths in (validation, trained)]
     step, decimals = config.ladder_step, config.decimals
     if step is None:
-        error = standard_error(config.metric, validation, starts[0])
+        pairs = zip((validation, trained), starts, strict=True)
+        error = max(standard_error(config.metric, truths, scores) for truths, scores in pairs if truths)
         # A step that the decimals cannot write would be rounded to another one.
         step = _round_up(max(2 * error, 0.0 if decimals is None else 10.0**-decimals))
     if decimals is None:
-        decimals = max(0, -math.floor(math.log10(step) + 1e-9)) if step else _FIRST.decimals
+        decimals = _count_decimals(step) if step else _FIRST.decimals
     first, second = (_round(float(np.mean(scores)), decimals) if step and scores else None for scores in starts)
     return Feedback(decimals=decimals, step=step, start=first, start_in_distribution=second)
 
@@ -87,6 +90,11 @@ def _constant_scores(config: ChallengeConfig, environments: Sequence[Truth]) -> 
 def _round_up(value: float) -> float:
     power = 10.0 ** math.floor(math.log10(value))
     return round(next(step * power for step in (1, 2, 5, 10) if step * power >= value), 15)
+
+
+def _count_decimals(step: float) -> int:
+    exponent = Decimal(repr(step)).normalize().as_tuple().exponent
+    return min(max(0, -int(exponent)), _MOST_DECIMALS)
 
 
 def _round(score: float, decimals: int) -> float:

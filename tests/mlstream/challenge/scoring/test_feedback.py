@@ -97,6 +97,20 @@ def test_what_the_rules_state_is_kept():
     assert feedback_of(config, None) == Feedback(decimals=4, step=0.0)
 
 
+@pytest.mark.parametrize("step", [0.015, 0.25, 0.3, 1.0, 2e-05])
+def test_scores_have_the_decimals_that_multiples_of_a_stated_step_have(step):
+    planned = plan("nce", draw_labels(np.random.default_rng(0), 0.5), ladder_step=step)
+    assert report(planned, 3 * step, None, lower_is_better=True) == pytest.approx(3 * step, rel=1e-12)
+    assert report(planned, 1 / 3, None, lower_is_better=True) / step == pytest.approx(round(1 / 3 / step))
+
+
+def test_few_held_out_rows_of_training_environments_are_behind_their_own_noise():
+    many, few = (draw_labels(np.random.default_rng(0), 0.5)[:n] for n in (N_ROWS, N_ROWS // 10))
+    config = ChallengeConfig(name="c", in_distribution_score=True)
+    alone, both = (plan_feedback(config, [truth_of(many)], trained) for trained in ([], [truth_of(few)]))
+    assert alone.step < standard_error("nce", [truth_of(few)], [0.0]) <= both.step
+
+
 def logistic(odds):
     return 1 / (1 + np.exp(-odds))
 

@@ -182,7 +182,7 @@ class Store:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            # The latter where a damaged file does not hold text.
+            # The latter comes of damaged bytes in a message of SQLite.
             raise StateFailed(
                 f"{self._path} must be the state of a challenge, on a disk with space. Got this error: {error}. "
                 "Check the disk and the permissions of the folder, then run the same command again."

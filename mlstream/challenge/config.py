@@ -18,6 +18,8 @@ from mlstream._support.validation_errors import describe_error
 # Far more than the names of the tasks of any stream need.
 MAX_FILE_BYTES = 2**20
 _MAX_NAME = 100
+# A score has no more digits.
+_LEAST_STEP = 1e-12
 
 MetricName = Literal["nce", "ba_macro", "rmse", "precision_at_k", "pw_js"]
 Names = tuple[Annotated[str, Strict(), Field(min_length=1)], ...]
@@ -102,6 +104,8 @@ class ChallengeConfig(Model):
         if not self.name.isprintable():
             raise ValueError(f"name must be printable. Got {self.name!r} instead.")
         step, decimals = self.ladder_step, self.decimals
+        if step and step < _LEAST_STEP:
+            raise ValueError(f"ladder_step must be 0, or {_LEAST_STEP:g} at least. Got {step:g}.")
         if step is not None and decimals is not None and round(step, decimals) != step:
             raise ValueError(f"decimals must be enough to write ladder_step, {step:g}. Got {decimals}.")
         times = [one for one in (self.opens, self.development_ends, self.final_ends) if one is not None]

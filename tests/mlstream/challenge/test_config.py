@@ -57,6 +57,7 @@ def test_what_is_not_valid_is_named_in_one_line():
             ("queries_per_day = 0\n", "queries_per_day must be at least 1. Got 0 instead."),
             ("queries_per_day = 1.5\n", "queries_per_day must be a"),
             ("decimals = 16\n", "decimals must be"),
+            ("ladder_step = 5e-324\n", "ladder_step must be 0, or 1e-12 at least"),
             ("decimals = 1\nladder_step = 0.05\n", "decimals must be enough to write ladder_step, 0.05. Got 1."),
             ("eps_public = 0.5\n", "eps_public must be"),
             ("eps_public = nan\n", "eps_public must be a finite number"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlstream._support.files import write_text_atomically
+from mlstream.challenge.clock import format_time
 from mlstream.challenge.times import board_times
 from mlstream.cli import console
 from mlstream.cli.arguments import AsJson, file_option
@@ -67,8 +68,6 @@ def clock(
 
     The exit status is 1 if events are refused.
     """
-    from mlstream.challenge.clock import format_time
-
     with open_challenge(folder) as challenge:
         found = challenge.accept_clock() if accept else challenge.compare_clock()
     console.print_line(

@@ -15,39 +15,13 @@ import requests
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from mlstream._support.files import open_plain
-from mlstream.challenge.errors import (
-    BudgetSpent,
-    ChallengeError,
-    ClockJumped,
-    ClockRanBack,
-    InvalidSubmission,
-    PhaseClosed,
-    ScoringFailed,
-    StateFailed,
-    TeamRefused,
-    UnknownSubmission,
-    UnknownToken,
-)
+from mlstream.challenge.errors import InvalidSubmission, from_reply
 from mlstream.challenge.replies import TeamStatus
 
 _STATUS = TypeAdapter(TeamStatus)
 _PIECE_BYTES = 2**16
 _CONNECT_S, _READ_S = 10.0, 60.0
 _FIRST_WAIT_S, _LAST_WAIT_S = 0.1, 2.0
-_ERRORS: dict[str, type[ChallengeError]] = {
-    one.code: one
-    for one in (
-        ClockJumped,
-        ClockRanBack,
-        InvalidSubmission,
-        PhaseClosed,
-        ScoringFailed,
-        StateFailed,
-        TeamRefused,
-        UnknownSubmission,
-        UnknownToken,
-    )
-}
 
 Progress = Callable[[int, int], None]
 
@@ -172,7 +146,4 @@ def _raise(content: Any, url: str) -> None:
     problem = content.get("error") if isinstance(content, dict) else None
     if not isinstance(problem, dict) or not {"code", "message"} <= problem.keys():
         raise ConnectionError(f"{url} must be a server of a challenge. Got an error of another kind.")
-    if problem["code"] == BudgetSpent.code:
-        reset = datetime.fromisoformat(problem.get("reset", datetime.now(UTC).isoformat()))
-        raise BudgetSpent(problem["message"], reset)
-    raise _ERRORS.get(problem["code"], ChallengeError)(problem["message"])
+    raise from_reply({"reset": datetime.now(UTC).isoformat(), **problem, "error": problem["code"]})

@@ -249,9 +249,7 @@ class Challenge:
             If a name is unknown, or the team would be too large.
         """
         with self._write() as state:
-            require_phase(
-                phase_of(state, self.config, state.now), self.config, "registration", "development", to="merge teams"
-            )
+            self._require_open(state, to="merge teams")
             add_merge(state, kept, other, self.config.team_size)
 
     def authenticate(self, token: str) -> str:
@@ -397,7 +395,7 @@ class Challenge:
         """
         with self._write() as state:
             team = find_team(state, token)
-            require_phase(phase_of(state, self.config, state.now), self.config, "development", "selection", to="select")
+            require_phase(state, self.config, state.now, "development", "selection", to="select")
             require_selectable(state, self.config, team, submissions)
             state.add("selections", team=team, submissions=str(list(submissions)))
 
@@ -582,7 +580,7 @@ class Challenge:
                     record_final(state, one.submission, scores)
 
     def _require_open(self, state: Writing, *, to: str) -> None:
-        require_phase(phase_of(state, self.config, state.now), self.config, "registration", "development", to=to)
+        require_phase(state, self.config, state.now, "registration", "development", to=to)
 
     def _read(self, path: Path, name: str) -> bytes:
         try:

@@ -27,8 +27,9 @@ def phase_of(state: Reading, config: ChallengeConfig, now: datetime) -> Phase:
     return "registration" if config.opens is not None and now < config.opens else "development"
 
 
-def require_phase(found: Phase, config: ChallengeConfig, *allowed: Phase, to: str) -> None:
+def require_phase(state: Reading, config: ChallengeConfig, now: datetime, *allowed: Phase, to: str) -> None:
     """Raise PhaseClosed for what belongs to another phase; the message states both."""
+    found = phase_of(state, config, now)
     if found not in allowed:
         raise PhaseClosed(
             f"To {to}, the phase must be {' or '.join(allowed)}. Got {found}: {explain_phase(found, config)}."

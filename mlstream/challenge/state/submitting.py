@@ -25,7 +25,7 @@ from mlstream.challenge.scoring.feedback import report
 from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.scoring.scorer import PublicScores
 from mlstream.challenge.state.budget import count_used, day_of, require_budget
-from mlstream.challenge.state.phases import phase_of, require_phase
+from mlstream.challenge.state.phases import require_phase
 from mlstream.challenge.state.store import Reading, Writing, marks
 from mlstream.challenge.state.teams import members_of, root_of
 
@@ -62,7 +62,7 @@ def require_admission(state: Reading, config: ChallengeConfig, members: Sequence
     Raises PhaseClosed in another phase; BudgetSpent if the team has used its queries of the day, or QueriesWaiting if
     it has unless files that wait turn out invalid.
     """
-    require_phase(phase_of(state, config, now), config, "development", to="submit")
+    require_phase(state, config, now, "development", to="submit")
     budget = count_used(state, members, now, config)
     try:
         require_budget(budget, config)

@@ -26,17 +26,6 @@ class Machine:
         return 1000.0 + self.passed
 
 
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def challenge(tmp_path, clock):
-    with make_challenge(tmp_path / "org", clock, rules="queries_per_day = 3") as made:
-        yield made
-
-
 def reopen(challenge, **off):
     """Open a challenge in a new process, with the clock set to another time."""
     return Challenge.open(challenge.folder.path, clock=Clock(challenge.now() + timedelta(**off)))

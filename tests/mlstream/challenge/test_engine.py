@@ -24,19 +24,8 @@ from mlstream.challenge.errors import (
 )
 from mlstream.challenge.truth import read_truth
 from mlstream.generators import environment_stream
-from tests.mlstream.challenge.challenges import START, Clock, draw, layout_of, make_challenge, truth_table
+from tests.mlstream.challenge.challenges import START, draw, layout_of, make_challenge, truth_table
 from tests.mlstream.challenge.sample_files import as_csv, as_npz, make_prob
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def challenge(tmp_path, clock):
-    with make_challenge(tmp_path / "org", clock, rules="queries_per_day = 3") as made:
-        yield made
 
 
 def environment_score(challenge, prob, role, eps):

@@ -71,6 +71,7 @@ else:
             "estimators.meta.classifier_chain": ["ClassifierChain"],
             "estimators.meta.context_window": ["ContextWindowClassifier"],
             "estimators.meta.goowe_ml": ["GOOWEMLClassifier"],
+            "estimators.meta.label_budget": ["LabelBudget"],
             "estimators.meta.label_combination": ["LabelCombination"],
             "estimators.meta.prequential_calibrator": ["PrequentialCalibrator"],
             "estimators.meta.prequential_stack": ["PrequentialStack"],

@@ -19,6 +19,7 @@ from estimators.meta.binary_relevance import BinaryRelevance as BinaryRelevance
 from estimators.meta.classifier_chain import ClassifierChain as ClassifierChain
 from estimators.meta.context_window import ContextWindowClassifier as ContextWindowClassifier
 from estimators.meta.goowe_ml import GOOWEMLClassifier as GOOWEMLClassifier
+from estimators.meta.label_budget import LabelBudget as LabelBudget
 from estimators.meta.label_combination import LabelCombination as LabelCombination
 from estimators.meta.prequential_calibrator import PrequentialCalibrator as PrequentialCalibrator
 from estimators.meta.prequential_stack import PrequentialStack as PrequentialStack

@@ -51,9 +51,9 @@ class LabelBudget(AroundAnyClassifier):
         Share of the labels that may be asked for, greater than 0. With 1, all are.
     strategy : {"random", "uncertainty", "cardinality", "rarity"}, default="uncertainty"
         Which labels are worth asking for (see Notes).
-    ask : {"rows", "labels"}, default="rows"
-        Whether to ask for all labels of a row or none, or for single labels, which needs a classifier that learns rows
-        known in part.
+    ask : {"labels", "rows"}, default="labels"
+        Whether to ask for single labels, which needs a classifier that learns rows known in part; or for all labels of
+        a row or none.
     window : int, optional
         Number of rows: of any so many rows in a row, the share that is asked for is at most the budget. By default the
         budget of a window is that of ten rows, ``ceil(10 / budget)``.
@@ -84,24 +84,23 @@ class LabelBudget(AroundAnyClassifier):
     lengths is overspent either, and one between two lengths at most as much as the longer. A row that comes without any
     known label is only predicted: it counts nowhere. An unknown label that is asked for costs as much as a known one.
 
-    While there is room in the budget, a row is asked for, with p the probabilities of its labels that count, if
+    The labels of a row are looked at in random order. While there is room in the budget, one of probability p is asked
+    for if
 
     - "random": a coin shows heads;
-    - "uncertainty": the mean of max(p, 1 - p) is less than ``t * z``. At first t = 1. It becomes 0.99 t if the row is
-      asked for, and else 1.01 t; z is drawn from a normal distribution of mean 1 and standard deviation 1. This is the
-      randomised variable threshold of Zliobaite et al. (2014), with a step of 0.01;
-    - "cardinality": the square root of u * |c - m| is at least ``t * z``. Here u is the mean of 2 min(p, 1 - p), c the
-      number of labels with p >= 1/2, and m the number that is usual: the sum of the shares of positive answers, each
-      with half an answer of either kind beforehand;
-    - "rarity": the mean of p / sqrt(n1 + 1) + (1 - p) / sqrt(n0 + 1) is at least ``t * z``, with n1 and n0 the answers of
-      the label so far. This is what the answer is expected to take off the uncertainty of whichever class it is of:
-      rare labels, and those that nobody was asked about, come first.
+    - "uncertainty": u = 2 min(p, 1 - p) is at least ``t * z``. At first t is the first value of u that is not 0. It
+      becomes 1.01 t if the label is asked for, and else 0.99 t; z is drawn from a normal distribution of mean 1 and
+      standard deviation 1. This is the randomised variable threshold of Zliobaite et al. (2014) with a step of 0.01,
+      for the uncertainty instead of the confidence, whose differences are small beside those of z;
+    - "cardinality": so is sqrt(u * |c - m|). Here c is the number of labels of the row with p >= 1/2, and m the number
+      that is usual: the sum of the shares of positive answers, each with half an answer of either kind beforehand;
+    - "rarity": so is p / sqrt(n1 + 1) + (1 - p) / sqrt(n0 + 1), with n1 and n0 the positive and negative answers for
+      the label so far. The rarer an answer has been, the more one is expected to teach.
 
-    For the last two, t begins as the first value that is not 0, and becomes 1.01 t if the row is asked for, and else
-    0.99 t; before, rows are asked for. Rows for which there is no room change no threshold.
+    Each label has its own t. Where there is no room for a label, its t stays.
 
-    With ``ask="labels"``, the labels of a row are looked at in random order, each with its own p and its own t, until
-    the budget has no room for another; |c - m| is that of the row. For one class a row, p is the greatest probability.
+    With ``ask="rows"``, the mean of u, or of the term for rarity, over the labels of a row decides, and there is one t.
+    For one class a row, u is 2 (1 - p) with p the greatest probability.
 
     Answers that come later are for `query` and `teach`: `query` decides for rows, and `teach` learns what it is given,
     at no cost. All other methods that learn decide for each row and learn the answers at once.
@@ -145,7 +144,7 @@ class LabelBudget(AroundAnyClassifier):
         budget: float = 0.1,
         *,
         strategy: str = "uncertainty",
-        ask: str = "rows",
+        ask: str = "labels",
         window: int | None = None,
         random_state: RandomStateLike = None,
     ) -> None:
@@ -234,7 +233,7 @@ class LabelBudget(AroundAnyClassifier):
     def _start(self) -> None:
         check_rules({"budget": self.budget}, {"budget": _BUDGET_RULE})
         require_choice(self.strategy, "strategy", tuple(_STRATEGIES))
-        require_choice(self.ask, "ask", ("rows", "labels"))
+        require_choice(self.ask, "ask", ("labels", "rows"))
         if not hasattr(self.estimator, "predict_proba"):
             raise TypeError(f"estimator must have predict_proba, for probabilities. Got {self.estimator!r} instead.")
         self._require_answerable()
@@ -243,7 +242,7 @@ class LabelBudget(AroundAnyClassifier):
         first = self._ledger[0]
         first["budget"], first["strategy"] = self.budget, _STRATEGIES[self.strategy]
         first["of_classes"] = not self._target.multilabel
-        self._threshold = np.full(self._n_columns if self.ask == "labels" else 1, self._first_threshold)
+        self._threshold = np.zeros(self._n_columns if self.ask == "labels" else 1)
         self._counts = np.zeros((self._n_columns, 2))
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.estimator_ = begin_inner(self, None)
@@ -252,7 +251,7 @@ class LabelBudget(AroundAnyClassifier):
         super()._grow(n_before)
         n_new = self.n_labels_ - n_before
         if self.ask == "labels":
-            self._threshold = np.append(self._threshold, np.full(n_new, self._first_threshold))
+            self._threshold = np.append(self._threshold, np.zeros(n_new))
         self._counts = np.vstack([self._counts, np.zeros((n_new, 2))])
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002 - rows are learnt one by one
@@ -280,10 +279,6 @@ class LabelBudget(AroundAnyClassifier):
     def _n_columns(self) -> int:
         return self.n_labels_ if self._target.multilabel else len(self.classes_)
 
-    @property
-    def _first_threshold(self) -> float:
-        return 1.0 if self.strategy == "uncertainty" else 0.0
-
     def _require_answerable(self) -> None:
         """Refuse single labels of a classifier that learns whole rows, and rows of one class that have no labels."""
         if self.ask == "labels" and not (self._model.uses_task or self._model._learns_unknown):
@@ -291,8 +286,8 @@ class LabelBudget(AroundAnyClassifier):
             raise ValueError(f"ask must be 'rows' for {name}, which learns no row that is known in part. Got 'labels'.")
         if not self._target.multilabel and (self.ask == "labels" or self.strategy == "cardinality"):
             raise ValueError(
-                "y must be a table of labels, one column each, for ask='labels' and for strategy='cardinality'. Got one "
-                "class a row; pass its classes as columns of 0 and 1."
+                "ask must be 'rows', and strategy not 'cardinality', for one class a row. Got "
+                f"ask={self.ask!r} and strategy={self.strategy!r}."
             )
 
     def _check_window(self) -> int:
@@ -370,4 +365,6 @@ class LabelBudget(AroundAnyClassifier):
         rows = np.arange(self.n_rows_, self.n_rows_ + n_rows)
         drawn = chances(self._seed, rows, 2 * n_columns)
         chance = drawn[:, :n_columns]
-        return np.ascontiguousarray(chance if self.strategy == "random" else ndtri(chance)), np.argsort(drawn[:, n_columns:], axis=1)
+        return np.ascontiguousarray(chance if self.strategy == "random" else ndtri(chance)), np.argsort(
+            drawn[:, n_columns:], axis=1
+        )

@@ -68,26 +68,23 @@ def enter_rows(ledger: Array, recent: Array, n_rows: int, cost: float) -> None:
 def wants(value: float, threshold: Array, label: int, chance: float, strategy: int) -> bool:
     """Return whether to ask, and move the threshold.
 
-    `value` is the confidence for uncertainty, which must be below the threshold; else what an answer is worth, which
-    must not be. `chance` is standard normal, or in [0, 1) for random queries.
+    `chance` is standard normal, or in [0, 1) for random queries. The first value that is not 0 is the first threshold.
     """
     if strategy == RANDOM:
         return chance < 0.5
     if threshold[label] == 0.0:
         threshold[label] = value
-    drawn = threshold[label] * (1.0 + chance)
-    asks = value < drawn if strategy == UNCERTAINTY else value >= drawn
-    threshold[label] *= 1.0 - STEP if asks == (strategy == UNCERTAINTY) else 1.0 + STEP
+    asks = value >= threshold[label] * (1.0 + chance)
+    threshold[label] *= 1.0 + STEP if asks else 1.0 - STEP
     return asks
 
 
 @njit(**HOT)
 def value_of(p: float, counts: Array, strategy: int) -> float:
-    """Return the confidence in a label of probability p, or what an answer is worth."""
+    """Return what an answer is worth for a label of probability p."""
     if strategy == RARITY:
         return p / math.sqrt(counts[1] + 1.0) + (1.0 - p) / math.sqrt(counts[0] + 1.0)
-    confidence = max(p, 1.0 - p)
-    return 2.0 * (1.0 - confidence) if strategy == CARDINALITY else confidence
+    return 2.0 * min(p, 1.0 - p)
 
 
 @njit(**HOT)
@@ -103,9 +100,7 @@ def inconsistency(proba: Array, counted: Array, counts: Array) -> float:
 
 @Direct
 @njit(**LOOP)
-def ask_row(
-    proba: Array, counted: Array, chance: float, ledger: Array, threshold: Array, counts: Array
-) -> bool:
+def ask_row(proba: Array, counted: Array, chance: float, ledger: Array, threshold: Array, counts: Array) -> bool:
     """Return whether to ask for all labels of a row that count."""
     head = ledger[0]
     total, n_counted, most = 0.0, 0, 0.0
@@ -114,7 +109,7 @@ def ask_row(
             total += value_of(proba[label], counts[label], head.strategy)
             n_counted += 1
             most = max(most, proba[label])
-    value = most if head.of_classes and head.strategy == UNCERTAINTY else total / n_counted
+    value = 2.0 * (1.0 - most) if head.of_classes and head.strategy == UNCERTAINTY else total / n_counted
     if head.strategy == CARDINALITY:
         value = math.sqrt(value * inconsistency(proba, counted, counts))
     return wants(value, threshold, 0, chance, head.strategy)

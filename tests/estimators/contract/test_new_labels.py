@@ -32,6 +32,7 @@ from estimators import (
     HoeffdingAdaptiveTreeClassifier,
     HoeffdingTreeClassifier,
     ISOUPTreeClassifier,
+    LabelBudget,
     LabelCombination,
     LastLabelsClassifier,
     LwFClassifier,
@@ -112,6 +113,7 @@ GROWING = {
     "replay": ReplayClassifier(MeanLabelsClassifier(), **MEMORIES, random_state=0),
     "replay with the task": ReplayClassifier(StreamRidgeClassifier(random_state=0), **MEMORIES, random_state=0),
     "alarm budget": AlarmBudget(OnlineLogisticRegression(0.1), budget=20, period=50, weights={1: 3.0}),
+    "label budget": LabelBudget(OnlineLogisticRegression(0.1), 1),
     "calibrator": PrequentialCalibrator(OnlineLogisticRegression(0.1)),
     "threshold": PrevalenceThreshold(MeanLabelsClassifier()),
     "threshold with the task": PrevalenceThreshold(StreamRidgeClassifier(random_state=0)),
@@ -142,7 +144,8 @@ DRAWING = {
 
 # the parameter is that of the learner inside
 FOLLOWING = {StreamPipeline, ReplayClassifier, GDumbClassifier, PragmaThreshold, PrevalenceThreshold, AlarmBudget} | {
-    PrequentialCalibrator
+    PrequentialCalibrator,
+    LabelBudget,
 }
 
 

@@ -13,6 +13,7 @@ from estimators import (
     AdaptiveRandomForestClassifier,
     BinaryRelevance,
     HoeffdingAdaptiveTreeClassifier,
+    LabelBudget,
     MultiLabelHoeffdingTreeClassifier,
     OnlineCoordinateBoosting,
     OnlineLogisticRegression,
@@ -39,6 +40,7 @@ OTHERS = {
     "ridges": BinaryRelevance(StreamRidgeClassifier(hidden_units=5)),
     "adaptive tree": HoeffdingAdaptiveTreeClassifier(random_state=0),
     "multi-label tree": MultiLabelHoeffdingTreeClassifier(),
+    "label budget": LabelBudget(make_strategy("NN"), 0.5),
     "calibrator": PrequentialCalibrator(make_strategy("NN")),
     "prevalence": PrevalenceThreshold(make_strategy("NN")),
     "stack that stops": PrequentialStack(

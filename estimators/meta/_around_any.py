@@ -1,11 +1,15 @@
 """Base of meta-estimators around any classifier, ours or of another package."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 
+import numpy as np
+
 from estimators._typing import Array
-from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.base import Mask, StreamClassifier, _take_metadata, fails_late
 from estimators.contract.environments import EnvironmentClassifier
 from estimators.contract.failed_calls import check_not_diverged, unchanged_or_marked
+from estimators.contract.targets import as_table
 from estimators.contract.validation import Features
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.replay._meta_base import OuterClassifier
@@ -44,3 +48,51 @@ class AroundAnyClassifier(EnvironmentClassifier, OuterClassifier):
         check_not_diverged(inner)
         with unchanged_or_marked(inner) as inside:
             return inner._predict_then_learn_checked(inside, rows, passed)
+
+
+class AroundProbabilities(AroundAnyClassifier):
+    """Learn from the probabilities of each row before the classifier inside learns its labels."""
+
+    @abstractmethod
+    def _learn_probabilities(self, proba: Array, Y: Array, mask: Mask | None, weight: Array | None) -> Array:
+        """Learn rows of known probabilities, one after the other; return what was known of each before."""
+
+    def _check_estimator(self) -> None:
+        if not hasattr(self.estimator, "predict_proba"):
+            raise TypeError(f"estimator must have predict_proba, for probabilities. Got {self.estimator!r} instead.")
+
+    def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
+        # rows with weights are learnt one by one
+        return ["estimator_"] if n_rows > 1 and not testing and fails_late(self._model) else []
+
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, **metadata: Array) -> None:
+        if weight is None or (weight == 1.0).all():
+            proba = self.estimator_.predict_then_fit(X, as_table(Y), label_mask=mask, **metadata)[1]
+        else:
+            rows = [slice(row, row + 1) for row in range(len(Y))]
+            parts = [
+                (X[row], Y[row], None if mask is None else mask[row], weight[row], _take_metadata(metadata, row))
+                for row in rows
+            ]
+            proba = np.vstack([self._learn_weighted(*part) for part in parts])
+        self._learn_probabilities(proba, Y, mask, weight)
+
+    def _learn_weighted(
+        self, X: Features, Y: Array, mask: Mask | None, weight: Array, metadata: Mapping[str, Array]
+    ) -> Array:
+        """Learn one row with its weight, and return its probabilities before."""
+        inner = self.estimator_
+        proba = inner._target.probabilities(inner._infer_each(X)[1])
+        inner.partial_fit(X, as_table(Y), label_mask=mask, sample_weight=weight, **metadata)
+        return proba
+
+
+def as_floats(proba: Array) -> Array:
+    """Return probabilities as kernels read them."""
+    return np.ascontiguousarray(proba, dtype=np.float64)
+
+
+def refusal_of(proba: Array) -> str:
+    """Say which number is not a probability."""
+    row, label = np.argwhere(~((proba >= 0) & (proba <= 1)))[0]
+    return f"estimator must return probabilities in [0, 1]. Got {proba[row, label]} in row {row}, label {label}."

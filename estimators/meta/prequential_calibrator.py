@@ -8,14 +8,14 @@ import numpy as np
 from scipy.special import expit, logit
 
 from estimators._typing import Array, Estimator
-from estimators.contract.base import Mask, _take_metadata, fails_late
+from estimators.contract.base import Mask
 from estimators.contract.explanations import Terms, mapped
 from estimators.contract.failed_calls import DivergedError, unchanged_on_error
 from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.prevalence import one_hot
 from estimators.contract.targets import as_table
 from estimators.contract.validation import Features
-from estimators.meta._around_any import AroundAnyClassifier
+from estimators.meta._around_any import AroundProbabilities, as_floats, refusal_of
 from estimators.meta._kernels import calibrating as kernel
 from estimators.meta._kernels.calibrating import N_NUMBERS, calibrate, calibrate_then_learn
 from estimators.replay._meta_base import begin_inner
@@ -32,7 +32,7 @@ _ALL, _ALIKE = np.empty((0, 0), dtype=np.bool_), np.empty(0)
 _METHODS = ("beta", "sigmoid")
 
 
-class PrequentialCalibrator(AroundAnyClassifier):
+class PrequentialCalibrator(AroundProbabilities):
     """Calibrate the probabilities of any classifier while it learns, without rows held out.
 
     The probability of a row, before its labels are learnt, teaches a map from probabilities to how often labels come.
@@ -135,8 +135,7 @@ class PrequentialCalibrator(AroundAnyClassifier):
         require_choice(self.method, "method", _METHODS)
         rules: dict[str, Rule] = {"memory": (Real, lambda value: value >= 1, "a number of rows, at least 1")}
         check_rules({"memory": self.memory}, rules)
-        if not hasattr(self.estimator, "predict_proba"):
-            raise TypeError(f"estimator must have predict_proba, for probabilities. Got {self.estimator!r} instead.")
+        self._check_estimator()
         n_columns = self.n_labels_ if self._target.multilabel else len(self.classes_)
         self._state = np.vstack([_first_maps(_PRIORS[0], 1), _first_maps(_PRIORS[1], n_columns)])
         self.estimator_ = begin_inner(self, None)
@@ -145,25 +144,9 @@ class PrequentialCalibrator(AroundAnyClassifier):
         super()._grow(n_before)
         self._state = np.vstack([self._state, _first_maps(_PRIORS[1], self.n_labels_ - n_before)])
 
-    def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
-        # rows with weights are learnt one by one
-        return ["estimator_"] if n_rows > 1 and not testing and fails_late(self._model) else []
-
-    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, **metadata: Array) -> None:
-        if weight is None or (weight == 1.0).all():
-            proba = self.estimator_.predict_then_fit(X, as_table(Y), label_mask=mask, **metadata)[1]
-        else:
-            rows = [slice(row, row + 1) for row in range(len(Y))]
-            parts = [
-                (X[row], Y[row], None if mask is None else mask[row], weight[row], _take_metadata(metadata, row))
-                for row in rows
-            ]
-            proba = np.vstack([self._learn_weighted(*part) for part in parts])
-        self._calibrate_then_learn(proba, Y, mask, weight)
-
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None, **metadata: Array) -> tuple[Array, Array]:
         proba = self.estimator_.predict_then_fit(X, as_table(Y), label_mask=mask, **metadata)[1]
-        return self._decide(self._calibrate_then_learn(proba, Y, mask, None))
+        return self._decide(self._learn_probabilities(proba, Y, mask, None))
 
     def _predict_then_learn_checked(
         self,
@@ -174,7 +157,7 @@ class PrequentialCalibrator(AroundAnyClassifier):
         if not self._takes_checked():
             return super()._predict_then_learn_checked(call, rows, passed)
         proba = self._predict_then_learn_inside(rows, passed)[1]
-        proba = self._calibrate_then_learn(proba, rows[1], rows[2], None)
+        proba = self._learn_probabilities(proba, rows[1], rows[2], None)
         return self._target.decisions(proba >= 0.5, proba), proba
 
     def _predict_proba(self, X: Features) -> Array:
@@ -203,25 +186,16 @@ class PrequentialCalibrator(AroundAnyClassifier):
         counted = np.minimum(rows + kernel._FIRST_ROWS, kernel._MOST_ROWS)
         return (positives + 0.5) / (rows + 1.0), 1.0 / (counted + 1.0)
 
-    def _learn_weighted(
-        self, X: Features, Y: Array, mask: Mask | None, weight: Array, metadata: Mapping[str, Array]
-    ) -> Array:
-        """Learn one row with its weight, and return its probabilities before."""
-        inner = self.estimator_
-        proba = inner._target.probabilities(inner._infer_each(X)[1])
-        inner.partial_fit(X, as_table(Y), label_mask=mask, sample_weight=weight, **metadata)
-        return proba
-
     def _decide(self, proba: Array) -> tuple[Array, Array]:
         return (proba >= 0.5 if self._target.multilabel else proba.argmax(axis=1)), proba
 
     def _calibrate(self, proba: Array) -> Array:
         calibrated = np.empty(proba.shape)
-        if not calibrate(_floats(proba), self._state, self.method == "beta", np.empty((2, 3)), calibrated):
-            raise ValueError(_refusal(proba))
+        if not calibrate(as_floats(proba), self._state, self.method == "beta", np.empty((2, 3)), calibrated):
+            raise ValueError(refusal_of(proba))
         return self._shared_out(calibrated)
 
-    def _calibrate_then_learn(self, proba: Array, Y: Array, mask: Mask | None, weight: Array | None) -> Array:
+    def _learn_probabilities(self, proba: Array, Y: Array, mask: Mask | None, weight: Array | None) -> Array:
         """Calibrate the probabilities of each row by the rows before it, then learn its labels."""
         calibrated, after = np.empty(proba.shape), self._state.copy()
         if Y.ndim == 1:
@@ -230,8 +204,8 @@ class PrequentialCalibrator(AroundAnyClassifier):
         weight = _ALIKE if weight is None else weight
         room = np.empty((proba.shape[1], 2, 3)), np.empty((3, 3))
         settings = after, _PRIORS, 1.0 / float(self.memory), self.method == "beta", *room
-        if not calibrate_then_learn(_floats(proba), np.ascontiguousarray(Y), counted, weight, *settings, calibrated):
-            raise DivergedError(_refusal(proba))
+        if not calibrate_then_learn(as_floats(proba), np.ascontiguousarray(Y), counted, weight, *settings, calibrated):
+            raise DivergedError(refusal_of(proba))
         self._state = after
         return self._shared_out(calibrated)
 
@@ -245,12 +219,3 @@ def _first_maps(prior: Array, n_maps: int) -> Array:
     maps = np.zeros((n_maps, N_NUMBERS))
     maps[:, _DIAGONAL], maps[:, 6:9] = prior[1], prior[0]
     return maps
-
-
-def _floats(proba: Array) -> Array:
-    return np.ascontiguousarray(proba, dtype=np.float64)
-
-
-def _refusal(proba: Array) -> str:
-    row, label = np.argwhere(~((proba >= 0) & (proba <= 1)))[0]
-    return f"estimator must return probabilities in [0, 1]. Got {proba[row, label]} in row {row}, label {label}."

@@ -1,0 +1,290 @@
+"""Sets of labels that hold the truth as often as they promise, around any classifier."""
+
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
+
+from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, RowValues
+from estimators.contract.base import Mask
+from estimators.contract.failed_calls import DivergedError, unchanged_on_error, unchanged_or_marked
+from estimators.contract.locks import lock_of
+from estimators.contract.prevalence import one_hot
+from estimators.contract.targets import as_table
+from estimators.contract.validation import Features
+from estimators.meta._around_any import AroundProbabilities, as_floats, refusal_of
+from estimators.meta._kernels import covering as kernel
+from estimators.meta._kernels.covering import cover, cover_then_learn
+from estimators.replay._meta_base import begin_inner
+from metrics.validation import require_choice, shown
+
+# what the loop takes where all cells that are known count, and where rows have no weights
+_ALL, _ALIKE = np.empty((0, 0), dtype=np.bool_), np.empty(0)
+_PROMISES = ("label", "value", "row")
+_Rows = tuple[Features, Array, Mask | None, Mask | None]
+
+
+class PredictionSets(AroundProbabilities):
+    """Say of each label whether it is there, is not, or may be either, and be wrong in a share `alpha` of rows.
+
+    `predict_set` returns a set of values for each label of a row: 1 is {1}, the label is there; 0 is {0}, it is
+    excluded; -1 is {0, 1}, it is open; -2 is the empty set, see the notes. The share of sets that miss the truth is
+    held at `alpha` along the stream, through drifts, whatever the classifier is worth: a bad one leaves more open.
+    Predictions and probabilities are those of the classifier inside, unchanged.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        One of our classifiers; or any scikit-learn classifier with ``partial_fit`` and ``predict_proba``, of which each
+        label learns a copy (`BinaryRelevance`).
+    alpha : float or (float, float), default=0.1
+        Share of sets that may miss the truth, inside (0, 1). For ``of="value"`` it may be two: of rows without the
+        label, and of rows with it.
+    of : {"label", "value", "row"}, default="label"
+        What the promise is made of: each label; each label among the rows that have it, and among those that do not;
+        or each row, which is missed if the set of any of its labels is.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels, 2) or (n_classes,)
+        For labels, 0 and 1 for each; for one class a row, the sorted values.
+    estimator_ : StreamClassifier
+        The classifier, as it has learnt.
+    thresholds_ : ndarray of shape (n_labels, 2) or (n_classes, 2)
+        The greatest probability with which 0 is in the set of a label, and the least with which 1 is; infinite where
+        none is.
+
+    See Also
+    --------
+    PrequentialCalibrator : Probabilities that come as often as they say.
+    metrics.set_coverage : The share of sets that hold the truth.
+    metrics.set_size : The mean number of values in a set.
+
+    Notes
+    -----
+    The score of a value of a label is the log-odds against it, log((1 - p) / p) for 1 and its opposite for 0, with p
+    kept in [1e-7, 1 - 1e-7]. A value is in the set if its score is at most the threshold of its tracker. There is a
+    tracker for each label, or for each value of each label, or one for all; that of rows learns the greatest score
+    among the true values of a row.
+
+    A tracker starts at infinity: the first ceil(1 / alpha) - 1 rows miss nothing. Then five thresholds q start at the
+    greatest score of these rows, as in split conformal prediction, with rates r = 0.01, 0.03, 0.1, 0.3 and 1, weights
+    w = 1/5 each. The next row is judged by
+
+        threshold = sum of w q + s,    s = 0.05 * sum of (miss - alpha) over all rows so far, the first ones too,
+
+    where miss is 1 if the score exceeds the threshold, else 0. Its score then moves each
+
+        w to w exp(-loss),    q to q + r ((score > q) - alpha),
+
+    with loss = (1 - alpha) u if u > 0, else -alpha u, for u = score - q before it moves; weights are then divided by
+    their sum, and 0.999 of them and 0.0002 are kept. The weighted thresholds follow drifts at the rate that fits; the
+    sum s keeps the promise: the share of misses differs from `alpha` by exactly 20 s / n after n rows, and s stays
+    between bounds, whatever the stream does. In streams of 4,000 rows it was below 0.002 for each label.
+
+    A set can be empty (-2) where a classifier is right more often than 1 - `alpha`: its most doubtful rows are then
+    what is missed. Set a smaller `alpha`, or read such a set as what `predict` says; fewer rows than promised are
+    missed then.
+
+    With ``of="label"`` a label that is in 2 % of rows may be excluded always, since that misses 2 %. For threats, use
+    ``of="value"``: a label that is there is then excluded in a share `alpha` of its rows, however rare they are. The
+    sets that say 1 wrongly are a share of the many rows without it: ``alpha=(0.001, 0.05)`` allows one in a thousand.
+    A value that comes too seldom to have a threshold is in every set.
+
+    Every row that the classifier learns teaches the sets, if its weight is not 0, and weights are not counted; cells
+    that are unknown, or outside the mask of a classifier that uses the task, teach nothing, and a row is judged by
+    those that are known. The promise holds for rows in their order: it says nothing about each kind of rows, nor about
+    a row that is predicted long after the last was learnt. For one class a row, each class is a label.
+
+    References
+    ----------
+    Gibbs, Candes, "Adaptive conformal inference under distribution shift", NeurIPS 2021.
+    Gibbs, Candes, "Conformal inference for online prediction with arbitrary distribution shifts", JMLR 25(162), 2024:
+    several rates, and their weights.
+    Angelopoulos, Candes, Tibshirani, "Conformal PID control for time series prediction", NeurIPS 2023: trackers of
+    scores, and a sum of misses that keeps the promise of any forecast.
+    Vovk, Gammerman, Shafer, "Algorithmic learning in a random world", 2005: sets for each value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from estimators import OnlineLogisticRegression, PredictionSets
+    >>> from metrics import set_coverage
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(3000, 3))
+    >>> Y = X[:, :2] + 0.5 * rng.normal(size=(3000, 2)) > 0.5
+    >>> learner = PredictionSets(OnlineLogisticRegression(), alpha=0.05)
+    >>> sets, Y_proba = learner.predict_set_then_fit(X, Y)
+    >>> round(set_coverage(Y, sets), 2)
+    0.95
+    >>> learner.predict_set([[3, -3, 0], [0.4, 0.6, 0]])
+    array([[ 1,  0],
+           [-1, -1]], dtype=int8)
+    """
+
+    _takes_codes: ClassVar[bool] = True
+
+    def __init__(self, estimator: Estimator, *, alpha: float | tuple[float, float] = 0.1, of: str = "label") -> None:
+        self.estimator = estimator
+        self.alpha = alpha
+        self.of = of
+
+    # ------------------------------------------------------------------- sets
+    def predict_set(self, X: MatrixLike) -> Array:
+        """Predict the set of values of each label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of int8, shape (n_samples, n_labels) or (n_samples, n_classes)
+            1 is {1}, 0 is {0}, -1 is {0, 1}, and -2 the empty set.
+
+        Raises
+        ------
+        ValueError
+            If X is wrong, or the classifier returns what is not a probability.
+        """
+        with lock_of(self):
+            X = self._check_features(X)
+            proba = as_floats(self._target.probabilities(self._infer_each(X)[1]))
+            sets = np.empty(proba.shape, dtype=np.int8)
+            if not cover(proba, self._state, self._places, sets):
+                raise ValueError(refusal_of(proba))
+            return sets
+
+    def predict_set_then_fit(
+        self,
+        X: MatrixLike,
+        Y: MatrixLike,
+        classes: Classes = None,
+        *,
+        environment: RowValues = None,
+        label_mask: MaskLike = None,
+    ) -> tuple[Array, Array]:
+        """Test, then train: what a loop over rows of `predict_set`, `predict_proba` and `partial_fit` does.
+
+        Parameters
+        ----------
+        X, Y, classes, environment, label_mask
+            As in `partial_fit`.
+
+        Returns
+        -------
+        sets : ndarray of int8, shape (n_samples, n_labels) or (n_samples, n_classes)
+            As `predict_set` returns row by row.
+        Y_proba : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
+            As `predict_proba` returns row by row.
+
+        Raises
+        ------
+        ValueError
+            If anything in the call is wrong; nothing is learnt.
+        DivergedError
+            If the classifier, which has learnt the rows already, returned what is not a probability.
+        """
+        with unchanged_or_marked(self) as call:
+            rows = self._check_chunk(X, Y, classes, label_mask)
+            passed = self._check_metadata({"environment": environment}, len(rows[1]))
+            sets, _, proba = self._cover_then_learn(call, rows, passed)
+            return sets, proba
+
+    @property
+    def thresholds_(self) -> Array:
+        """Greatest probability with which 0 is in the set of a label, and least with which 1 is."""
+        check_is_fitted(self)
+        absent, present = self._state[self._places, kernel.THRESHOLD].T
+        greatest = np.where(absent >= kernel.REACH, 1.0, np.where(absent < -kernel.REACH, -np.inf, expit(absent)))
+        least = np.where(present >= kernel.REACH, 0.0, np.where(present < -kernel.REACH, np.inf, expit(-present)))
+        return np.stack([greatest, least], axis=1)
+
+    # ------------------------------------------------------------------ hooks
+    def _start(self) -> None:
+        require_choice(self.of, "of", _PROMISES)
+        self._alphas = _check_alpha(self.alpha, self.of)
+        self._firsts = np.ceil(1.0 / self._alphas) - 1.0
+        self._check_estimator()
+        n_columns = self.n_labels_ if self._target.multilabel else len(self.classes_)
+        self._places = _places(self.of, n_columns)
+        self._state = _first_trackers(int(self._places.max()) + 1)
+        self.estimator_ = begin_inner(self, None)
+
+    def _grow(self, n_before: int) -> None:
+        super()._grow(n_before)
+        self._places = _places(self.of, self.n_labels_)
+        n_new = int(self._places.max()) + 1 - len(self._state)
+        self._state = np.vstack([self._state, _first_trackers(n_new)])
+
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None, **metadata: Array) -> tuple[Array, Array]:
+        # the classifier's part; `_cover_then_learn` has the probabilities of all rows of the call
+        return self.estimator_.predict_then_fit(X, as_table(Y), label_mask=mask, **metadata)
+
+    def _predict_then_learn_checked(
+        self, call: unchanged_on_error, rows: _Rows, passed: Mapping[str, Array]
+    ) -> tuple[Array, Array]:
+        return self._cover_then_learn(call, rows, passed)[1:]
+
+    def _cover_then_learn(
+        self, call: unchanged_on_error, rows: _Rows, passed: Mapping[str, Array]
+    ) -> tuple[Array, Array, Array]:
+        """Return sets, decisions and probabilities of checked rows, then learn them."""
+        if self._takes_checked():
+            decided, proba = self._predict_then_learn_inside(rows, passed)
+        else:
+            decided, proba = super()._predict_then_learn_checked(call, rows, passed)
+        return self._learn_probabilities(proba, rows[1], rows[2], None), decided, proba
+
+    def _infer(self, X: Features) -> tuple[Array, Array]:
+        decided, proba = self.estimator_.predict_with_proba(X)
+        return decided, proba
+
+    def _infer_each(self, X: Features) -> tuple[Array, Array]:
+        return self.estimator_._infer_each(X)
+
+    def _learn_probabilities(self, proba: Array, Y: Array, mask: Mask | None, weight: Array | None) -> Array:
+        """Return the sets of each row by the rows before it, then learn its labels."""
+        sets, after = np.empty(proba.shape, dtype=np.int8), self._state.copy()
+        if Y.ndim == 1:
+            Y = one_hot(Y, proba.shape[1]).astype(np.uint8)
+        counted = _ALL if mask is None else np.ascontiguousarray(mask)
+        weight = _ALIKE if weight is None else weight
+        settings = after, self._places, self._alphas, self._firsts, self.of == "row"
+        if not cover_then_learn(as_floats(proba), np.ascontiguousarray(Y), counted, weight, *settings, sets):
+            raise DivergedError(refusal_of(proba))
+        self._state = after
+        return sets
+
+
+def _check_alpha(alpha: object, of: str) -> Array:
+    """Return the shares of rows without a label, and with it, that may be missed."""
+    both = list(alpha) if isinstance(alpha, Sequence | np.ndarray) and not isinstance(alpha, str) else [alpha, alpha]
+    are_shares = all(isinstance(one, Real) and not isinstance(one, bool) and 0 < one < 1 for one in both)
+    if not are_shares or len(both) != 2 or math.isinf(1.0 / min(both)):
+        raise ValueError(f"alpha must be a share inside (0, 1), or two for of='value'. Got {shown(alpha)} instead.")
+    if both[0] != both[1] and of != "value":
+        raise ValueError(f"alpha must be one share for of={of!r}; two are for of='value'. Got {shown(alpha)} instead.")
+    return np.array(both, dtype=np.float64)
+
+
+def _places(of: str, n_labels: int) -> Array:
+    """Return the trackers of the values 0 and 1 of each label."""
+    if of == "row":
+        return np.zeros((n_labels, 2), dtype=np.intp)
+    labels = np.arange(n_labels, dtype=np.intp)[:, np.newaxis]
+    return np.hstack([labels, labels]) if of == "label" else np.hstack([2 * labels, 2 * labels + 1])
+
+
+def _first_trackers(n_trackers: int) -> Array:
+    """Return trackers before any row."""
+    trackers = np.zeros((n_trackers, kernel.N_NUMBERS))
+    trackers[:, : kernel.N_RATES] = -kernel.REACH
+    trackers[:, kernel.N_RATES : 2 * kernel.N_RATES] = 1.0 / kernel.N_RATES
+    trackers[:, kernel.THRESHOLD] = np.inf
+    return trackers

@@ -36,6 +36,7 @@ from metrics.hierarchy import hierarchy_consistency, pw_js, refinement_recall
 from metrics.learning_curves import LearningSpeed, area_under_curve, learning_speed, transition_time
 from metrics.multilabel import f1, fbeta, hamming_loss, jaccard, precision, recall, subset_accuracy
 from metrics.persistence import LabelPersistence, kappa_temporal, label_persistence, no_change_predictions
+from metrics.prediction_sets import set_coverage, set_size
 from metrics.propensity import label_propensities, psndcg_at_k, psprecision_at_k
 from metrics.ranking import coverage, lrap, one_error, ranking_loss, rmse
 from metrics.refinement import refinement_jaccard
@@ -132,6 +133,8 @@ __all__ = [
     "rmse_by_row",
     "roc_auc",
     "running_mean",
+    "set_coverage",
+    "set_size",
     "stack_counts",
     "stepwise_transfer",
     "subset_accuracy",

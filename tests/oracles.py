@@ -477,6 +477,24 @@ def brier_score(y_true: Any, y_proba: Any, label_mask: Any = None, average: Any 
     return values if average is None else mean(values)
 
 
+SET_VALUES = {1: {1}, 0: {0}, -1: {0, 1}, -2: set()}
+
+
+def set_coverage(y_true: Any, sets: Any, label_mask: Any = None, average: Any = "micro") -> Any:
+    if average == "subset":
+        rows = [row for row in cells(y_true, sets, label_mask) if row]
+        return mean([all(t in SET_VALUES[int(s)] for t, s, _ in row) for row in rows])
+    groups = _groups(y_true, sets, label_mask, average)
+    values = [mean([t in SET_VALUES[int(s)] for t, s in group]) for group in groups]
+    return values if average is None else mean(values)
+
+
+def set_size(sets: Any, label_mask: Any = None, average: Any = "micro") -> Any:
+    groups = _groups(np.zeros(np.shape(sets)), sets, label_mask, average)
+    values = [mean([len(SET_VALUES[int(s)]) for _, s in group]) for group in groups]
+    return values if average is None else mean(values)
+
+
 def expected_calibration_error(
     y_true: Any,
     y_proba: Any,

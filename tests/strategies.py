@@ -126,6 +126,13 @@ def scored(draw: st.DrawFn, kinds: Kinds = ANY) -> LabelCase:
 
 
 @st.composite
+def covered(draw: st.DrawFn, kinds: Kinds = ANY) -> LabelCase:
+    """Prediction sets, as numbers with a sign."""
+    shape = draw(SHAPES)
+    return LabelCase(draw(indicators(shape)), draw(tables(shape, (-1.0, 0.0, 1.0, -2.0))), draw(masks(shape, kinds)))
+
+
+@st.composite
 def scored_at_k(draw: st.DrawFn, kinds: Kinds = ANY) -> LabelCase:
     case = draw(scored(kinds))
     widths = np.broadcast_to(True if case.mask is None else case.mask, case.y_true.shape).sum(axis=1)

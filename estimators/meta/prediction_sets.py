@@ -1,7 +1,7 @@
 """Sets of labels that hold the truth as often as they promise, around any classifier."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from numbers import Real
 from typing import ClassVar
 
@@ -242,8 +242,7 @@ class PredictionSets(AroundProbabilities):
         return self._learn_probabilities(proba, rows[1], rows[2], None), decided, proba
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
-        decided, proba = self.estimator_.predict_with_proba(X)
-        return decided, proba
+        return self.estimator_.predict_with_proba(X)
 
     def _infer_each(self, X: Features) -> tuple[Array, Array]:
         return self.estimator_._infer_each(X)
@@ -264,13 +263,13 @@ class PredictionSets(AroundProbabilities):
 
 def _check_alpha(alpha: object, of: str) -> Array:
     """Return the shares of rows without a label, and with it, that may be missed."""
-    both = list(alpha) if isinstance(alpha, Sequence | np.ndarray) and not isinstance(alpha, str) else [alpha, alpha]
-    are_shares = all(isinstance(one, Real) and not isinstance(one, bool) and 0 < one < 1 for one in both)
-    if not are_shares or len(both) != 2 or math.isinf(1.0 / min(both)):
+    both = [*alpha] if isinstance(alpha, tuple | list | np.ndarray) else [alpha, alpha]
+    shares = [float(one) if isinstance(one, Real) and not isinstance(one, bool) else math.nan for one in both]
+    if len(shares) != 2 or not all(0 < share < 1 for share in shares):
         raise ValueError(f"alpha must be a share inside (0, 1), or two for of='value'. Got {shown(alpha)} instead.")
-    if both[0] != both[1] and of != "value":
+    if shares[0] != shares[1] and of != "value":
         raise ValueError(f"alpha must be one share for of={of!r}; two are for of='value'. Got {shown(alpha)} instead.")
-    return np.array(both, dtype=np.float64)
+    return np.array(shares)
 
 
 def _places(of: str, n_labels: int) -> Array:

@@ -322,6 +322,20 @@ for _name, _how in (("brier_score", {}), ("expected_calibration_error", BINS)):
         f"{_name}_from_sums": _summed,
         f"{_name}_from_sums (per label)": replace(_summed, variants=options(**EACH), per_label=True),
     }
+_covered = LabelRow(
+    metrics.set_coverage, oracles.set_coverage, given.covered, variants=options(average=("micro", "macro", "subset"))
+)
+_sized = LabelRow(
+    _first_only(metrics.set_size),
+    _first_only(oracles.set_size),
+    given.covered,
+    high=2.0,
+    better=0,
+    variants=options(**MEANS),
+    reads_truth=False,
+)
+for _name, _row in (("set_coverage", _covered), ("set_size", _sized)):
+    LABEL_ROWS |= {_name: _row, f"{_name} (per label)": replace(_row, variants=options(**EACH), per_label=True)}
 LABEL_ROWS |= {
     "calibration_curve": LabelRow(
         _curve_table,

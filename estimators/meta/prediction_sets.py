@@ -209,7 +209,7 @@ class PredictionSets(AroundProbabilities):
     def _start(self) -> None:
         require_choice(self.of, "of", _PROMISES)
         self._alphas = _check_alpha(self.alpha, self.of)
-        self._firsts = np.ceil(1.0 / self._alphas) - 1.0
+        self._firsts = np.ceil([1.0 / share for share in self._alphas.tolist()]) - 1.0
         self._check_estimator()
         n_columns = self.n_labels_ if self._target.multilabel else len(self.classes_)
         self._places = _places(self.of, n_columns)

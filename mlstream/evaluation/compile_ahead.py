@@ -111,6 +111,7 @@ def _meet_other_learners() -> None:
         estimators.HoeffdingTreeClassifier(zeros="together"),
         estimators.OnlineCoordinateBoosting(estimators.OnlineLogisticRegression()),
         *(estimators.LabelBudget(estimators.MeanLabelsClassifier(), ask=one) for one in ("rows", "labels")),
+        estimators.PredictionSets(estimators.MeanLabelsClassifier()),
         estimators.PrequentialCalibrator(estimators.MeanLabelsClassifier()),
         estimators.PrevalenceThreshold(estimators.MeanLabelsClassifier()),
         *(estimators.ContextWindowClassifier(context_size=500, policy=one) for one in ("task", "label")),

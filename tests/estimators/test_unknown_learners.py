@@ -24,6 +24,7 @@ from estimators import (
     OnlineCoordinateBoosting,
     OnlineLogisticRegression,
     OnlineNeuralClassifier,
+    PredictionSets,
     PrequentialCalibrator,
     PrequentialStack,
     PrevalenceClassifier,
@@ -241,6 +242,7 @@ TASK_LEARNERS = {
     "no features": PrevalenceClassifier(),
     "label budget": LabelBudget(Logistic(targeted=True), 1),
     "calibrator": PrequentialCalibrator(Logistic(targeted=True)),
+    "prediction sets": PredictionSets(Logistic(targeted=True)),
     "threshold": PrevalenceThreshold(Logistic(targeted=True)),
     "pipeline": StreamPipeline([("scale", StandardScaler()), ("learn", Logistic(targeted=True))]),
     "stack": PrequentialStack(

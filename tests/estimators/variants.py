@@ -44,6 +44,7 @@ from estimators import (
     PragmaStreamForestClassifier,
     PragmaThreshold,
     PragmaTreeClassifier,
+    PredictionSets,
     PrequentialCalibrator,
     PrequentialStack,
     PrevalenceClassifier,
@@ -137,6 +138,7 @@ FAST = {
     "OnlineNeuralClassifier": OnlineNeuralClassifier(**MINI, **FIFO, learning_rate=0.1, **SEED),
     "PragmaStreamForestClassifier": PragmaStreamForestClassifier(FOREST, **PRAGMA),
     "PragmaThreshold": PragmaThreshold(OnlineNeuralClassifier(learning_rate=0.1, **SEED), cv=2, **PRAGMA),
+    "PredictionSets": PredictionSets(LOGISTIC, of="value"),
     "PrequentialCalibrator": PrequentialCalibrator(OnlineNeuralClassifier(5, **SEED)),
     "PrequentialStack": _stack(MEAN, TREE),
     "PrevalenceClassifier": PrevalenceClassifier(),
@@ -232,6 +234,7 @@ OTHERS = {
     "alarm budget of a threshold": AlarmBudget(PrevalenceThreshold(Logistic(targeted=True), late_in_predict=True)),
     "alarm budget of Bayes": AlarmBudget(BernoulliNB(), weights=5.0),
     "calibrated Bayes": PrequentialCalibrator(BernoulliNB(), method="sigmoid", memory=50),
+    "sets of Bayes": PredictionSets(BernoulliNB(), alpha=0.3),
     "threshold of Bayes": PrevalenceThreshold(BernoulliNB(), late_in_predict=True),
     "threshold of the usual prevalence": PrevalenceThreshold(Growing(), follow=0),
     "replay by a network": ReplayClassifier(NETWORK, reservoir=ReservoirMemory(12, 3)),
@@ -293,6 +296,7 @@ OTHERS = {
     "context of labels": _context(RANDOM_TREE, policy="label"),
     "context of all labels": _context(RANDOM_TREE, context_size=90, multilabel="native"),
     "calibrated with the task": PrequentialCalibrator(Logistic(targeted=True)),
+    "sets with the task": PredictionSets(Logistic(targeted=True), of="row"),
     "threshold with the task": PrevalenceThreshold(Logistic(targeted=True), late_in_predict=True),
     "threshold of a network": PrevalenceThreshold(
         OnlineNeuralClassifier(5), late_in_predict=True, follow=1.0, memory=7

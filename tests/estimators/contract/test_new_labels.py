@@ -45,6 +45,7 @@ from estimators import (
     OnlineNeuralClassifier,
     PragmaStreamForestClassifier,
     PragmaThreshold,
+    PredictionSets,
     PrequentialCalibrator,
     PrequentialStack,
     PrevalenceClassifier,
@@ -115,6 +116,7 @@ GROWING = {
     "alarm budget": AlarmBudget(OnlineLogisticRegression(0.1), budget=20, period=50, weights={1: 3.0}),
     "label budget": LabelBudget(OnlineLogisticRegression(0.1), 1),
     "calibrator": PrequentialCalibrator(OnlineLogisticRegression(0.1)),
+    "prediction sets": PredictionSets(OnlineLogisticRegression(0.1), of="value"),
     "threshold": PrevalenceThreshold(MeanLabelsClassifier()),
     "threshold with the task": PrevalenceThreshold(StreamRidgeClassifier(random_state=0)),
     "searched threshold": PragmaThreshold(BinaryRelevance(TREE), period=25, window=100, random_state=0),
@@ -146,6 +148,7 @@ DRAWING = {
 FOLLOWING = {StreamPipeline, ReplayClassifier, GDumbClassifier, PragmaThreshold, PrevalenceThreshold, AlarmBudget} | {
     PrequentialCalibrator,
     LabelBudget,
+    PredictionSets,
 }
 
 
@@ -307,6 +310,7 @@ FIXED = [
     (GDumbClassifier(LabelCombination(TREE)), "LabelCombination"),
     (PrevalenceThreshold(ISOUP), "ISOUPTreeClassifier"),
     (PrevalenceThreshold(GaussianNB()), "GaussianNB"),
+    (PredictionSets(ISOUP), "ISOUPTreeClassifier"),
     (PrequentialCalibrator(ISOUP), "ISOUPTreeClassifier"),
     (PragmaThreshold(ISOUP), "ISOUPTreeClassifier"),
     (PragmaThreshold(PrevalenceThreshold(ISOUP)), "ISOUPTreeClassifier"),

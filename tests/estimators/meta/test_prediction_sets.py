@@ -149,7 +149,7 @@ def test_what_is_not_a_probability_is_refused_and_teaches_nothing():
 
 
 @pytest.mark.parametrize(
-    "alpha", [0, 1, -0.1, 2, float("nan"), float("inf"), "0.1", None, True, (0.1,), (0.1, 1), 5e-324]
+    "alpha", [0, 1, -0.1, 2, float("nan"), float("inf"), "0.1", None, True, (0.1,), (0.1, 1)]
 )
 def test_shares_outside_0_and_1_are_refused(alpha):
     with pytest.raises(ValueError, match=r"alpha must be a share inside \(0, 1\), or two for of='value'. Got "):

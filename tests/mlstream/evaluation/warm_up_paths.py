@@ -19,6 +19,7 @@ from estimators import (
     OnlineLogisticRegression,
     PragmaStreamForestClassifier,
     PragmaThreshold,
+    PredictionSets,
     PrequentialCalibrator,
     PrequentialStack,
     PrevalenceThreshold,
@@ -42,6 +43,7 @@ OTHERS = {
     "multi-label tree": MultiLabelHoeffdingTreeClassifier(),
     "label budget": LabelBudget(make_strategy("NN"), 0.5),
     "calibrator": PrequentialCalibrator(make_strategy("NN")),
+    "prediction sets": PredictionSets(make_strategy("NN")),
     "prevalence": PrevalenceThreshold(make_strategy("NN")),
     "stack that stops": PrequentialStack(
         [("network", make_strategy("NN_TL")), ("mean", make_strategy("mean"))], patience=50, random_state=0

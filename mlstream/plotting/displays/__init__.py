@@ -5,6 +5,7 @@ from mlstream.plotting.displays.critical_difference import CriticalDifferenceDis
 from mlstream.plotting.displays.explanation import ExplanationDisplay
 from mlstream.plotting.displays.label_frequency import LabelFrequencyDisplay
 from mlstream.plotting.displays.pareto_front import ParetoFrontDisplay
+from mlstream.plotting.displays.prediction_sets import PredictionSetsDisplay
 from mlstream.plotting.displays.reliability import ReliabilityDisplay
 from mlstream.plotting.displays.schedule import ScheduleDisplay
 from mlstream.plotting.displays.score_curves import ScoreCurvesDisplay
@@ -16,6 +17,7 @@ __all__ = [
     "ExplanationDisplay",
     "LabelFrequencyDisplay",
     "ParetoFrontDisplay",
+    "PredictionSetsDisplay",
     "ReliabilityDisplay",
     "ScheduleDisplay",
     "ScoreCurvesDisplay",

@@ -148,9 +148,7 @@ def test_what_is_not_a_probability_is_refused_and_teaches_nothing():
     np.testing.assert_array_equal(learner._state, before)
 
 
-@pytest.mark.parametrize(
-    "alpha", [0, 1, -0.1, 2, float("nan"), float("inf"), "0.1", None, True, (0.1,), (0.1, 1)]
-)
+@pytest.mark.parametrize("alpha", [0, 1, -0.1, 2, float("nan"), float("inf"), "0.1", None, True, (0.1,), (0.1, 1)])
 def test_shares_outside_0_and_1_are_refused(alpha):
     with pytest.raises(ValueError, match=r"alpha must be a share inside \(0, 1\), or two for of='value'. Got "):
         PredictionSets(Given(), alpha=alpha, of="value").fit(np.full((3, 2), 0.5), np.zeros((3, 2), int))

@@ -16,6 +16,7 @@ from mlstream.plotting import (
     ExplanationDisplay,
     LabelFrequencyDisplay,
     ParetoFrontDisplay,
+    PredictionSetsDisplay,
     ReliabilityDisplay,
     ScheduleDisplay,
     ScoreCurvesDisplay,
@@ -42,8 +43,10 @@ MAKERS = {
     "front": lambda **options: ParetoFrontDisplay.from_runs(CAMPAIGN, **options),
     "explanation": lambda **options: ExplanationDisplay.from_explanation(explain_row(), **options),
     "budgets": lambda **options: AlarmBudgetDisplay.from_predictions(ALARMS, {"NN": SCORES}, **options),
+    "sets": lambda **options: PredictionSetsDisplay.from_predictions(ALARMS, {"NN": SETS}, alpha=0.1, **options),
     "reliability": lambda **options: ReliabilityDisplay.from_predictions(ALARMS, {"NN": SCORES}, **options),
 }
+SETS = np.array([[1, 0], [-1, 1], [0, 1], [-2, -1]])
 ALARMS = np.array([[1, 0], [0, 0], [0, 1], [1, 0]])
 SCORES = np.array([[0.9, 0.2], [0.3, 0.1], [0.4, 0.8], [0.2, 0.7]])
 
@@ -345,6 +348,21 @@ def test_bars_of_an_explanation_lead_from_the_base_to_the_score():
     assert ticks == [*(name for name, _ in explanation.top(3, label="worm")), "other features", "interactions"]
     with pytest.raises(ValueError, match="contributions must hold a number for each of 2 names"):
         ExplanationDisplay(["a", "b"], [1.0], base=0.0)
+
+
+def test_prediction_sets_are_drawn_window_by_window():
+    Y = np.array(ALARMS, dtype=float)
+    Y[2] = np.nan
+    display = PredictionSetsDisplay.from_predictions(Y, {"NN": SETS}, alpha=0.1, window=2)
+    np.testing.assert_allclose(display.lines_[0].get_ydata(), [0.75, 0.5])
+    np.testing.assert_allclose(display.below_.lines[0].get_ydata(), [0.5, 0.5])
+    assert display.lines_[0].get_xdata().tolist() == [2, 4]
+    whole = PredictionSetsDisplay.from_predictions(Y, {"NN": SETS}, alpha=0.1, window=1, average="subset")
+    np.testing.assert_array_equal(whole.coverages["NN"], [1, 0, np.nan, 0])
+    with pytest.raises(TypeError, match="sets must be a mapping of names to sets. Got ndarray"):
+        PredictionSetsDisplay.from_predictions(Y, SETS, alpha=0.1)
+    with pytest.raises(ValueError, match="coverages and n_open must have the same names, with a value for each of 1"):
+        PredictionSetsDisplay([1], {"NN": [1.0]}, {}, alpha=0.1)
 
 
 def test_a_reliability_diagram_draws_filled_bins_and_numbers_of_cells():

@@ -1,7 +1,7 @@
 """Misses of prediction sets in drifting worlds and on tables: ours, and those of split conformal prediction.
 
     python benchmarks/prediction_sets.py
-    python benchmarks/prediction_sets.py --learners BR_HT --of value --alpha 0.05 --seeds 7 8 9
+    python benchmarks/prediction_sets.py --learners BR_HT --of label --alpha 0.05 --seeds 7 8 9
 
 Each row is predicted, then learnt. Split conformal prediction takes its thresholds from the scores of the first quarter
 of the rows, and keeps them. Both are scored on the other rows. A world is held if the share of misses is within 0.01 of
@@ -121,7 +121,7 @@ def main() -> None:
     """Print a line for each world and table, and how many worlds are held."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--learners", nargs="+", default=["StreamRidge"], metavar="NAME")
-    parser.add_argument("--of", choices=("label", "value", "row"), default="label")
+    parser.add_argument("--of", choices=("value", "label", "row"), default="value")
     parser.add_argument("--alpha", type=float, default=0.1)
     parser.add_argument("--seeds", type=int, nargs="+", default=sized([501, 502, 503], [501]))
     options = parser.parse_args()

@@ -24,12 +24,12 @@ from metrics.validation import require_choice, shown
 
 # what the loop takes where all cells that are known count, and where rows have no weights
 _ALL, _ALIKE = np.empty((0, 0), dtype=np.bool_), np.empty(0)
-_PROMISES = ("label", "value", "row")
+_PROMISES = ("value", "label", "row")
 _Rows = tuple[Features, Array, Mask | None, Mask | None]
 
 
 class PredictionSets(AroundProbabilities):
-    """Say of each label whether it is there, is not, or may be either, and be wrong in a share `alpha` of rows.
+    """Say of each label whether it is there, is not, or may be either, and miss the truth in a share `alpha` of rows.
 
     `predict_set` returns a set of values for each label of a row: 1 is {1}, the label is there; 0 is {0}, it is
     excluded; -1 is {0, 1}, it is open; -2 is the empty set, see the notes. The share of sets that miss the truth is
@@ -44,9 +44,9 @@ class PredictionSets(AroundProbabilities):
     alpha : float or (float, float), default=0.1
         Share of sets that may miss the truth, inside (0, 1). For ``of="value"`` it may be two: of rows without the
         label, and of rows with it.
-    of : {"label", "value", "row"}, default="label"
-        What the promise is made of: each label; each label among the rows that have it, and among those that do not;
-        or each row, which is missed if the set of any of its labels is.
+    of : {"value", "label", "row"}, default="value"
+        What the promise is made of: each label among the rows that have it, and among those that do not; each label
+        among all rows; or each row, which is missed if the set of any of its labels misses the truth.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class PredictionSets(AroundProbabilities):
     -----
     The score of a value of a label is the log-odds against it, log((1 - p) / p) for 1 and its opposite for 0, with p
     kept in [1e-7, 1 - 1e-7]. A value is in the set if its score is at most the threshold of its tracker. There is a
-    tracker for each label, or for each value of each label, or one for all; that of rows learns the greatest score
+    tracker for each value of each label, or for each label, or one for all; that of rows learns the greatest score
     among the true values of a row.
 
     A tracker starts at infinity: the first ceil(1 / alpha) - 1 rows miss nothing. Then five thresholds q start at the
@@ -90,10 +90,10 @@ class PredictionSets(AroundProbabilities):
     what is missed. Set a smaller `alpha`, or read such a set as what `predict` says; fewer rows than promised are
     missed then.
 
-    With ``of="label"`` a label that is in 2 % of rows may be excluded always, since that misses 2 %. For threats, use
-    ``of="value"``: a label that is there is then excluded in a share `alpha` of its rows, however rare they are. The
-    sets that say 1 wrongly are a share of the many rows without it: ``alpha=(0.001, 0.05)`` allows one in a thousand.
-    A value that comes too seldom to have a threshold is in every set.
+    With ``of="value"`` a label that is there, such as a threat, is excluded in a share `alpha` of its rows, however
+    rare they are. Sets that say 1 wrongly are a share of the many rows without it: ``alpha=(0.001, 0.05)`` allows one
+    in a thousand. A value that came too seldom to have a threshold is in every set. With ``of="label"`` fewer labels
+    are open, but one that is in 2 % of rows may be excluded always, since that misses 2 %.
 
     Every row that the classifier learns teaches the sets, if its weight is not 0, and weights are not counted; cells
     that are unknown, or outside the mask of a classifier that uses the task, teach nothing, and a row is judged by
@@ -128,7 +128,7 @@ class PredictionSets(AroundProbabilities):
 
     _takes_codes: ClassVar[bool] = True
 
-    def __init__(self, estimator: Estimator, *, alpha: float | tuple[float, float] = 0.1, of: str = "label") -> None:
+    def __init__(self, estimator: Estimator, *, alpha: float | tuple[float, float] = 0.1, of: str = "value") -> None:
         self.estimator = estimator
         self.alpha = alpha
         self.of = of

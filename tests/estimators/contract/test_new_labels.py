@@ -116,7 +116,7 @@ GROWING = {
     "alarm budget": AlarmBudget(OnlineLogisticRegression(0.1), budget=20, period=50, weights={1: 3.0}),
     "label budget": LabelBudget(OnlineLogisticRegression(0.1), 1),
     "calibrator": PrequentialCalibrator(OnlineLogisticRegression(0.1)),
-    "prediction sets": PredictionSets(OnlineLogisticRegression(0.1), of="value"),
+    "prediction sets": PredictionSets(OnlineLogisticRegression(0.1)),
     "threshold": PrevalenceThreshold(MeanLabelsClassifier()),
     "threshold with the task": PrevalenceThreshold(StreamRidgeClassifier(random_state=0)),
     "searched threshold": PragmaThreshold(BinaryRelevance(TREE), period=25, window=100, random_state=0),

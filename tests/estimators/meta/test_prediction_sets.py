@@ -63,7 +63,7 @@ def test_labels_that_never_come_are_never_ruled_out_by_value():
     scores = np.random.default_rng(0).random((300, 2)) * 0.1
     learner = PredictionSets(Given(), of="value").fit(scores, np.zeros((300, 2), int))
     assert set(np.unique(learner.predict_set(scores))) == {-1, 1}
-    assert PredictionSets(Given()).fit(scores, np.zeros((300, 2), int)).thresholds_[0, 1] > 0.5
+    assert PredictionSets(Given(), of="label").fit(scores, np.zeros((300, 2), int)).thresholds_[0, 1] > 0.5
 
 
 def test_predictions_are_those_of_the_classifier():
@@ -116,7 +116,7 @@ def test_unknown_cells_and_rows_without_weight_teach_nothing():
     for label in range(3):
         rows = known[:, label]
         alone = PredictionSets(Given()).fit(proba[rows][:, [label]], Y[rows][:, [label]])
-        np.testing.assert_array_equal(learner._state[label], alone._state[0])
+        np.testing.assert_array_equal(learner._state[2 * label : 2 * label + 2], alone._state)
     weighted = PredictionSets(Given()).fit(proba, Y, sample_weight=(np.arange(400) < 300) * 2.0)
     np.testing.assert_array_equal(weighted._state, PredictionSets(Given()).fit(proba[:300], Y[:300])._state)
 

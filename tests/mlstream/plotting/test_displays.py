@@ -359,7 +359,7 @@ def test_prediction_sets_are_drawn_window_by_window():
     assert display.lines_[0].get_xdata().tolist() == [2, 4]
     whole = PredictionSetsDisplay.from_predictions(Y, {"NN": SETS}, alpha=0.1, window=1, average="subset")
     np.testing.assert_array_equal(whole.coverages["NN"], [1, 0, np.nan, 0])
-    with pytest.raises(TypeError, match="sets must be a mapping of names to sets. Got ndarray"):
+    with pytest.raises(TypeError, match=r"sets must be a mapping of names to sets\. Got ndarray"):
         PredictionSetsDisplay.from_predictions(Y, SETS, alpha=0.1)
     with pytest.raises(ValueError, match="coverages and n_open must have the same names, with a value for each of 1"):
         PredictionSetsDisplay([1], {"NN": [1.0]}, {}, alpha=0.1)

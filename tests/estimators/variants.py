@@ -415,6 +415,7 @@ _REPEATING = {
     "context, default trees",
     "context, tree",
     "alarm budget of Bayes",
+    "sets of Bayes",
     "threshold of Bayes",
     "pipeline of nothing",
     "River, trees",

@@ -38,7 +38,7 @@ HEAD = f"{'':24}{'miss':>8}{'split':>8}{'open':>8}{'empty':>8}{'full':>8}{'worst
 def world(kind: str, drift: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the learning rows of a world."""
     stream = drifting_stream(kind, seed=seed, n_rows=N_ROWS, n_concepts=4, evaluation_fraction=0.2, **DRIFTS[drift])
-    X, Y = (np.concatenate([getattr(one, part) for one in stream]) for part in "XY")
+    X, Y = (np.concatenate([getattr(experience, part) for experience in stream]) for part in "XY")
     return X, Y.astype(int)
 
 
@@ -82,15 +82,15 @@ def line(name: str, X: np.ndarray, Y: np.ndarray, learner: str, options: argpars
     late = slice(len(Y) // 4, None)
     average = "subset" if of == "row" else "micro"
     miss, split = (
-        1 - set_coverage(Y[late], one[late], average=average) for one in (sets, split_sets(proba, Y, alpha, of))
+        1 - set_coverage(Y[late], codes[late], average=average) for codes in (sets, split_sets(proba, Y, alpha, of))
     )
-    codes = sets[late]
-    full = (codes == -1).all(axis=1).mean()
-    shares = 1 - set_coverage(Y[late], codes, average=None)
+    scored = sets[late]
+    full = (scored == -1).all(axis=1).mean()
+    shares = 1 - set_coverage(Y[late], scored, average=None)
     worst = int(np.abs(shares - alpha).argmax())
-    low, high = wilson(shares[worst], len(codes))
+    low, high = wilson(shares[worst], len(scored))
     label = "" if of == "row" else f"{shares[worst]:.3f} ({low:.3f} to {high:.3f})"
-    numbers = miss, split, (codes == -1).mean(), (codes == -2).mean(), full
+    numbers = miss, split, (scored == -1).mean(), (scored == -2).mean(), full
     print(f"{name:24}" + "".join(f"{value:8.3f}" for value in numbers) + f"{label:>28}", flush=True)
     return miss, split, full
 
@@ -128,7 +128,7 @@ def main() -> None:
     for learner in options.learners:
         print(f"{learner}, of={options.of}, alpha={options.alpha}\n{HEAD}")
         worlds = list(itertools.product(KINDS, DRIFTS, options.seeds))
-        found = np.array([line(" ".join(map(str, one)), *world(*one), learner, options) for one in worlds])
+        found = np.array([line(" ".join(map(str, case)), *world(*case), learner, options) for case in worlds])
         held = (np.abs(found[:, :2] - options.alpha) <= 0.01).sum(axis=0)
         n_full = int((found[:, 2] > 0.5).sum())
         print(f"held: {held[0]} of {len(worlds)}, split {held[1]}; full in over half of the rows: {n_full}")

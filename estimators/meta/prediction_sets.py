@@ -73,7 +73,7 @@ class PredictionSets(AroundProbabilities):
 
     A tracker starts at infinity: the first ceil(1 / alpha) - 1 rows miss nothing. Then five thresholds q start at the
     greatest score of these rows, as in split conformal prediction, with rates r = 0.01, 0.03, 0.1, 0.3 and 1, weights
-    w = 1/5 each. The next row is judged by
+    w = 1/5 each. The next row is compared with
 
         threshold = sum of w q + s,    s = 0.05 * sum of (miss - alpha) over all rows so far, the first ones too,
 
@@ -84,7 +84,7 @@ class PredictionSets(AroundProbabilities):
     with loss = (1 - alpha) u if u > 0, else -alpha u, for u = score - q before it moves; weights are then divided by
     their sum, and 0.999 of them and 0.0002 are kept. The weighted thresholds follow drifts at the rate that fits; the
     sum s keeps the promise: the share of misses differs from `alpha` by exactly 20 s / n after n rows, and s stays
-    between bounds, whatever the stream does. In streams of 4,000 rows it was below 0.002 for each label.
+    between bounds, whatever the stream does. In worlds of 4,000 rows it was below 0.004 for each label.
 
     A set can be empty (-2) where a classifier is right more often than 1 - `alpha`: its most doubtful rows are then
     what is missed. Set a smaller `alpha`, or read such a set as what `predict` says; fewer rows than promised are
@@ -96,9 +96,9 @@ class PredictionSets(AroundProbabilities):
     are open, but one that is in 2 % of rows may be excluded always, since that misses 2 %.
 
     Every row that the classifier learns teaches the sets, if its weight is not 0, and weights are not counted; cells
-    that are unknown, or outside the mask of a classifier that uses the task, teach nothing, and a row is judged by
-    those that are known. The promise holds for rows in their order: it says nothing about each kind of rows, nor about
-    a row that is predicted long after the last was learnt. For one class a row, each class is a label.
+    that are unknown, or outside the mask of a classifier that uses the task, teach nothing, and the others of a row
+    count. The promise holds for rows in their order: it says nothing about each kind of rows, nor about a row that is
+    predicted long after the last was learnt. For one class a row, each class is a label.
 
     References
     ----------
@@ -264,7 +264,7 @@ class PredictionSets(AroundProbabilities):
 def _check_alpha(alpha: object, of: str) -> Array:
     """Return the shares of rows without a label, and with it, that may be missed."""
     both = [*alpha] if isinstance(alpha, tuple | list | np.ndarray) else [alpha, alpha]
-    shares = [float(one) if isinstance(one, Real) and not isinstance(one, bool) else math.nan for one in both]
+    shares = [float(part) if isinstance(part, Real) and not isinstance(part, bool) else math.nan for part in both]
     if len(shares) != 2 or not all(0 < share < 1 for share in shares):
         raise ValueError(f"alpha must be a share inside (0, 1), or two for of='value'. Got {shown(alpha)} instead.")
     if shares[0] != shares[1] and of != "value":

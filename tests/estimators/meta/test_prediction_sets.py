@@ -52,6 +52,18 @@ def test_a_rare_label_is_found_as_often_as_a_frequent_one_and_false_alarms_are_a
         assert np.isin(sets[rows[0], label], (1, -2)).mean() == pytest.approx(0.005, abs=0.002)
 
 
+def test_an_adversary_cannot_break_the_promise():
+    rng = np.random.default_rng(5)
+    learner, n_missed = PredictionSets(Given(), of="label", alpha=0.2).begin([[0.5]], [[0]]), 0
+    for _ in range(1500):
+        x = rng.random((1, 1))
+        code = learner.predict_set(x)[0, 0]
+        # whatever the set does not hold is true
+        n_missed += code != -1
+        learner.partial_fit_one(x[0], [0 if code in {1, -2} else 1])
+    assert n_missed / 1500 == pytest.approx(0.2, abs=0.03)
+
+
 def test_scores_that_say_nothing_leave_labels_open():
     Y = np.random.default_rng(0).integers(0, 2, (2000, 1))
     sets, _ = PredictionSets(Given(), of="value").predict_set_then_fit(np.full(Y.shape, 0.5), Y)

@@ -43,7 +43,7 @@ class PredictionSets(AroundProbabilities):
         label learns a copy (`BinaryRelevance`).
     alpha : float or (float, float), default=0.1
         Share of sets that may miss the truth, inside (0, 1). For ``of="value"`` it may be two: of rows without the
-        label, and of rows with it.
+        label, and of rows with it. Like `of`, it is read when learning begins.
     of : {"value", "label", "row"}, default="value"
         What the promise is made of: each label among the rows that have it, and among those that do not; each label
         among all rows; or each row, which is missed if the set of any of its labels misses the truth.
@@ -154,11 +154,7 @@ class PredictionSets(AroundProbabilities):
         """
         with lock_of(self):
             X = self._check_features(X)
-            proba = as_floats(self._target.probabilities(self._infer_each(X)[1]))
-            sets = np.empty(proba.shape, dtype=np.int8)
-            if not cover(proba, self._state, self._places, sets):
-                raise ValueError(refusal_of(proba))
-            return sets
+            return self._cover(self._target.probabilities(self._infer_each(X)[1]))
 
     def predict_set_then_fit(
         self,
@@ -208,17 +204,18 @@ class PredictionSets(AroundProbabilities):
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
         require_choice(self.of, "of", _PROMISES)
-        self._alphas = _check_alpha(self.alpha, self.of)
+        self._promise = self.of
+        self._alphas = _check_alpha(self.alpha, self._promise)
         self._firsts = np.ceil([1.0 / share for share in self._alphas.tolist()]) - 1.0
         self._check_estimator()
         n_columns = self.n_labels_ if self._target.multilabel else len(self.classes_)
-        self._places = _places(self.of, n_columns)
+        self._places = _places(self._promise, n_columns)
         self._state = _first_trackers(int(self._places.max()) + 1)
         self.estimator_ = begin_inner(self, None)
 
     def _grow(self, n_before: int) -> None:
         super()._grow(n_before)
-        self._places = _places(self.of, self.n_labels_)
+        self._places = _places(self._promise, self.n_labels_)
         n_new = int(self._places.max()) + 1 - len(self._state)
         self._state = np.vstack([self._state, _first_trackers(n_new)])
 
@@ -239,6 +236,9 @@ class PredictionSets(AroundProbabilities):
             decided, proba = self._predict_then_learn_inside(rows, passed)
         else:
             decided, proba = super()._predict_then_learn_checked(call, rows, passed)
+        learnt = rows[3]
+        if learnt is not None and not learnt.any():
+            return self._cover(proba), decided, proba
         return self._learn_probabilities(proba, rows[1], rows[2], None), decided, proba
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
@@ -247,6 +247,13 @@ class PredictionSets(AroundProbabilities):
     def _infer_each(self, X: Features) -> tuple[Array, Array]:
         return self.estimator_._infer_each(X)
 
+    def _cover(self, proba: Array) -> Array:
+        """Return the sets of rows by the thresholds as they are."""
+        sets = np.empty(proba.shape, dtype=np.int8)
+        if not cover(as_floats(proba), self._state, self._places, sets):
+            raise ValueError(refusal_of(proba))
+        return sets
+
     def _learn_probabilities(self, proba: Array, Y: Array, mask: Mask | None, weight: Array | None) -> Array:
         """Return the sets of each row by the rows before it, then learn its labels."""
         sets, after = np.empty(proba.shape, dtype=np.int8), self._state.copy()
@@ -254,7 +261,7 @@ class PredictionSets(AroundProbabilities):
             Y = one_hot(Y, proba.shape[1]).astype(np.uint8)
         counted = _ALL if mask is None else np.ascontiguousarray(mask)
         weight = _ALIKE if weight is None else weight
-        settings = after, self._places, self._alphas, self._firsts, self.of == "row"
+        settings = after, self._places, self._alphas, self._firsts, self._promise == "row"
         if not cover_then_learn(as_floats(proba), np.ascontiguousarray(Y), counted, weight, *settings, sets):
             raise DivergedError(refusal_of(proba))
         self._state = after

@@ -158,6 +158,32 @@ def test_what_is_not_a_probability_is_refused_and_teaches_nothing():
     with pytest.raises(DivergedError, match="estimator must return probabilities"):
         learner.predict_set_then_fit(-rows, Y)
     np.testing.assert_array_equal(learner._state, before)
+    nothing = PredictionSets(Wrong()).fit(rows, Y)
+    with pytest.raises(ValueError, match="estimator must return probabilities"):
+        nothing.predict_set_then_fit(-rows, np.full((3, 2), np.nan))
+    assert nothing.predict_set_then_fit(rows, Y)[0].shape == (3, 2)
+
+
+def test_parameters_are_read_when_learning_begins():
+    rng = np.random.default_rng(3)
+    proba, Y = rng.random((200, 2)), rng.integers(0, 2, (200, 2))
+    changed, same = (PredictionSets(Given()).fit(proba, Y) for _ in range(2))
+    changed.set_params(of="row", alpha=0.5)
+    for learner in (changed, same):
+        learner.partial_fit(proba, Y)
+    np.testing.assert_array_equal(changed._state, same._state)
+
+
+def test_labels_that_are_new_are_open_at_first():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 3))
+    Y = (X > 0).astype(int)
+    learner = PredictionSets(OnlineLogisticRegression(on_new_labels="grow"))
+    learner.partial_fit(X, Y[:, :2], classes=["a", "b"])
+    sets, _ = learner.predict_set_then_fit(X, Y, classes=["a", "b", "c"])
+    assert (sets[:9, 2] == -1).all()
+    assert (sets[100:, 2] != -1).any()
+    assert learner.thresholds_.shape == (3, 2)
 
 
 @pytest.mark.parametrize("alpha", [0, 1, -0.1, 2, float("nan"), float("inf"), "0.1", None, True, (0.1,), (0.1, 1)])

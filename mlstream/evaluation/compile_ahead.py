@@ -129,6 +129,7 @@ def _meet_rare_cases() -> None:
     for budget in (5, np.inf):
         capped = estimators.AlarmBudget(estimators.MeanLabelsClassifier(), budget, key_budget=1)
         capped.predict_then_fit(X, Y, keys={"row": np.arange(len(X))})
+    estimators.PredictionSets(estimators.MeanLabelsClassifier()).partial_fit(X, Y).predict_set(X)
     estimators.HoeffdingTreeClassifier(categorical_features=[0]).partial_fit(np.round(X), classes)
     estimators.StreamRidgeClassifier().partial_fit(wide, Y[: wide.shape[0]]).predict(wide)
     sets = np.random.default_rng(0).integers(0, 2, (_N_ROWS, 10))

@@ -72,6 +72,8 @@ class LabelBudget(AroundAnyClassifier):
         Share of their labels that was asked for: the mean over rows, of the labels that count in each.
     n_answers_ : ndarray of shape (n_labels, 2) or (n_classes, 2)
         How often the answer was 0, and 1, for each label.
+    counted_scores_ : dict
+        `share_asked_`, as ``share_asked``, for records of evaluations.
 
     See Also
     --------
@@ -87,11 +89,12 @@ class LabelBudget(AroundAnyClassifier):
     The labels of a row are looked at in random order. While there is room in the budget, one of probability p is asked
     for if
 
-    - "random": a coin shows heads;
+    - "random": a number drawn from [0, 1) is less than a = (1 + budget) / 2;
     - "uncertainty": u = 2 min(p, 1 - p) is at least ``t * z``. At first t is the first value of u that is not 0. It
-      becomes 1.01 t if the label is asked for, and else 0.99 t; z is drawn from a normal distribution of mean 1 and
-      standard deviation 1. This is the randomised variable threshold of Zliobaite et al. (2014) with a step of 0.01,
-      for the uncertainty instead of the confidence, whose differences are small beside those of z;
+      becomes 1.01 t if the label is asked for, and else t / (1 + 0.01 a / (1 - a)), so that a share a passes; z is
+      drawn from a normal distribution of mean 1 and standard deviation 1. This is the randomised variable threshold of
+      Zliobaite et al. (2014), for the uncertainty instead of the confidence, whose differences are small beside those
+      of z, and with a step down that spends budgets beyond 1/2, too;
     - "cardinality": so is sqrt(u * |c - m|). Here c is the number of labels of the row with p >= 1/2, and m the number
       that is usual: the sum of the shares of positive answers, each with half an answer of either kind beforehand;
     - "rarity": so is p / sqrt(n1 + 1) + (1 - p) / sqrt(n0 + 1), with n1 and n0 the positive and negative answers for
@@ -229,7 +232,16 @@ class LabelBudget(AroundAnyClassifier):
         """How often the answer was 0, and 1, for each label."""
         return self._counts.astype(np.int64)
 
+    @property
+    def counted_scores_(self) -> dict[str, float]:
+        """What records of evaluations say about the budget."""
+        return {"share_asked": self.share_asked_}
+
     # ------------------------------------------------------------------ hooks
+    @property
+    def _rows_to_compile(self) -> int:
+        return math.ceil(4 * self._model._rows_to_compile / self.budget)
+
     def _start(self) -> None:
         check_rules({"budget": self.budget}, {"budget": _BUDGET_RULE})
         require_choice(self.strategy, "strategy", tuple(_STRATEGIES))

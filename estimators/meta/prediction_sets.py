@@ -57,6 +57,10 @@ class PredictionSets(AroundProbabilities):
     thresholds_ : ndarray of shape (n_labels, 2) or (n_classes, 2)
         The greatest probability with which 0 is in the set of a label, and the least with which 1 is; infinite where
         none is.
+    counted_scores_ : dict
+        For records of evaluations, of the rows learnt, each before it was: ``set_coverage``, the share of labels (of
+        rows, where the promise is theirs) whose sets held the truth; ``set_size``, the mean number of values in a set;
+        and ``set_size_late``, the same over about the last 1,000 rows, which shows whether sets grow.
 
     See Also
     --------
@@ -201,6 +205,18 @@ class PredictionSets(AroundProbabilities):
         least = np.where(present >= kernel.REACH, 0.0, np.where(present < -kernel.REACH, np.inf, expit(-present)))
         return np.stack([greatest, least], axis=1)
 
+    @property
+    def counted_scores_(self) -> dict[str, float]:
+        """What records of evaluations say about the sets."""
+        check_is_fitted(self)
+        parts = {
+            "set_coverage": (kernel.HELD, kernel.UNITS),
+            "set_size": (kernel.VALUES, kernel.CELLS),
+            "set_size_late": (kernel.LATE_VALUES, kernel.LATE_CELLS),
+        }
+        n, tally = self._tally[kernel.UNITS], self._tally.tolist()
+        return {name: tally[part] / tally[whole] if n else math.nan for name, (part, whole) in parts.items()}
+
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
         require_choice(self.of, "of", _PROMISES)
@@ -211,6 +227,7 @@ class PredictionSets(AroundProbabilities):
         n_columns = self.n_labels_ if self._target.multilabel else len(self.classes_)
         self._places = _places(self._promise, n_columns)
         self._state = _first_trackers(int(self._places.max()) + 1)
+        self._tally = np.zeros(kernel.N_COUNTS)
         self.estimator_ = begin_inner(self, None)
 
     def _grow(self, n_before: int) -> None:
@@ -256,15 +273,15 @@ class PredictionSets(AroundProbabilities):
 
     def _learn_probabilities(self, proba: Array, Y: Array, mask: Mask | None, weight: Array | None) -> Array:
         """Return the sets of each row by the rows before it, then learn its labels."""
-        sets, after = np.empty(proba.shape, dtype=np.int8), self._state.copy()
+        sets, after, tally = np.empty(proba.shape, dtype=np.int8), self._state.copy(), self._tally.copy()
         if Y.ndim == 1:
             Y = one_hot(Y, proba.shape[1]).astype(np.uint8)
         counted = _ALL if mask is None else np.ascontiguousarray(mask)
         weight = _ALIKE if weight is None else weight
         settings = after, self._places, self._alphas, self._firsts, self._promise == "row"
-        if not cover_then_learn(as_floats(proba), np.ascontiguousarray(Y), counted, weight, *settings, sets):
+        if not cover_then_learn(as_floats(proba), np.ascontiguousarray(Y), counted, weight, *settings, sets, tally):
             raise DivergedError(refusal_of(proba))
-        self._state = after
+        self._state, self._tally = after, tally
         return sets
 
 

@@ -99,7 +99,8 @@ def score_on_environments(
     warned, energy = collapsed_warnings(type(estimator).__name__), (settings.energy, settings.cpu_power_w)
     with cpu_part("scores"), ResourceMeter(*energy) as meter, warned:
         for fold in list_folds(stream, method, seed):
-            learner = adapt_to_stream(fresh(estimator, seed, stream), stream, meter, settings)
+            copy = fresh(estimator, seed, stream, label_budget=settings.label_budget)
+            learner = adapt_to_stream(copy, stream, meter, settings)
             if not _learn(learner, fold.learnt, settings.chunk_size, deadline):
                 return None, False, meter.report(None)
             scores += [_score(learner, one, stream, counted) for one in fold.scored]

@@ -50,6 +50,7 @@ def plan_jobs(
     for learner in learners.values():
         one = learner.build(learner.draw(0)[0]) if isinstance(learner, Search) else learner
         require_probabilities(one, settings)
+        fresh(one, 0, label_budget=settings.label_budget)
     repeat = _make_repeat(options)
     jobs = []
     for stream in streams:

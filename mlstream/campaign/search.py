@@ -238,7 +238,8 @@ def _test_on_first_experience(
     first, mask = learning_view(stream).experiences[0], next(CountedLabels(stream, settings.label_space).online())
     heads = labels_at_prediction(stream, first.task_ids)
     warm_up(estimator, stream, settings)
-    copy, nothing = fresh(estimator, seed, stream), np.zeros(stream.n_labels, dtype=np.int64)
+    copy = fresh(estimator, seed, stream, label_budget=settings.label_budget)
+    nothing = np.zeros(stream.n_labels, dtype=np.int64)
     counts, n_rows = LabelCounts(nothing, nothing, nothing, nothing), 0
     warned, energy = collapsed_warnings(type(estimator).__name__), (settings.energy, settings.cpu_power_w)
     with cpu_part("scores"), ResourceMeter(*energy) as meter, warned:

@@ -33,6 +33,7 @@ from mlstream.evaluation.summary import (
     ScoreRecord,
     add_constant_labels,
     add_continual,
+    add_counted,
     add_environments,
     add_frugality,
     add_hierarchy,
@@ -72,6 +73,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     window: int | None = Settings.window,
     chunk_size: int = Settings.chunk_size,
     warm_up_rows: int | None = Settings.warm_up_rows,
+    label_budget: float | None = Settings.label_budget,
     progress: RowProgress | None = None,
 ) -> RunResult:
     """Evaluate a learner on a stream.
@@ -152,6 +154,10 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         that cannot learn from a single row, or from rows of one class; the rows are predicted as before any learning.
         By default a learner that raises a ValueError at the first row is tried again with each row more, up to a
         hundred. The record has the number of rows that were waited for (``warm_up_rows``; 0 for most learners).
+    label_budget : float, optional
+        Share of the labels that a learner may ask for; by default it is given all. It is then in
+        `estimators.LabelBudget`, with the strategy "uncertainty", and learns single labels if it can, else whole rows;
+        a learner that is a `LabelBudget` keeps its own. Every label is scored all the same. `references` learn all.
     progress : callable, optional
         Called with the number of rows done and the number of rows of the stream; of a live source, with the number of
         rows so far, twice.
@@ -168,6 +174,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         all of these over all rows once more with ``[first]`` behind the name, as ``ba_macro[first]``, if rows come at
         their own time and again with late labels (`delayed_labels` with `predict_first`): scores of the first
         prediction of a row, where the others are of the last before the label came, decided by `decision` alone;
+        ``share_asked``, ``set_coverage``, ``set_size`` and ``set_size_late``, what `estimators.LabelBudget` and
+        `estimators.PredictionSets` count themselves (``counted_scores_``);
         ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``bwt_stepwise``,
         ``bwt_stepwise_gains``, ``bwt_stepwise_losses``, ``fwt_stepwise``, ``fwt_stepwise_gains`` and
         ``fwt_stepwise_losses`` of the balanced accuracies in R; ``frug_kwh`` and ``frug_kj``, see `metrics.frug`. Where
@@ -262,12 +270,13 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         window=window,
         chunk_size=chunk_size,
         warm_up_rows=warm_up_rows,
+        label_budget=label_budget,
     )
     require_seed(seed)
     if is_live(stream):
         return evaluate_live(estimator, stream, seed, settings, progress)
     stream = as_stream(stream)
-    copy = fresh(estimator, seed, stream)
+    copy = fresh(estimator, seed, stream, label_budget=label_budget)
     require_probabilities(estimator, settings)
     with cpu_part("records"):
         description = describe_run(estimator, stream, seed, settings)
@@ -326,6 +335,7 @@ def _record(
     first = ScoreRecord(is_complete=run.is_complete)
     add_prequential(first, decided_by(FIRST, prequential))
     record.take(first, FIRST)
+    add_counted(record, run.estimator)
     return RunResult(
         **description,
         status="done" if run.is_complete else "capped",

@@ -36,20 +36,22 @@ from mlstream.evaluation.predictions import (
 )
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
-from mlstream.evaluation.wrapping import wrap
+from mlstream.evaluation.wrapping import with_label_budget, wrap
 from mlstream.streams.keys import Keys
 from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import Dataset, Features, Index, Indicator, Mask, Stream
 
 
-def fresh(estimator: object, seed: int, stream: Stream | Dataset | None = None) -> Any:
+def fresh(
+    estimator: object, seed: int, stream: Stream | Dataset | None = None, *, label_budget: float | None = None
+) -> Any:
     """Clone an estimator without its learnt state, as a learner of labels, wrapped if needed, and seed it.
 
     The seed goes to every parameter called `random_state`, nested estimators included. A learner of a stream is told
-    which features are categories, see `estimators.with_categories`. A TypeError is raised if it cannot learn labels
-    from a stream.
+    which features are categories, see `estimators.with_categories`. With a `label_budget` it learns that share of the
+    labels. A TypeError is raised if it cannot learn labels from a stream, or not under a budget.
     """
-    learner = wrap(estimator)
+    learner = with_label_budget(wrap(estimator), label_budget)
     if stream is not None and stream.feature_values:
         learner = with_categories(learner, stream.categorical_features)
     return clone_with_seed(learner, seed)

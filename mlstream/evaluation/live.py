@@ -23,7 +23,7 @@ from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.run import MAX_K, RowProgress, collapsed_warnings
 from mlstream.evaluation.scoring import Scored, count_known_only
 from mlstream.evaluation.settings import Settings
-from mlstream.evaluation.summary import ScoreRecord, add_prequential, decided_by
+from mlstream.evaluation.summary import ScoreRecord, add_counted, add_prequential, decided_by
 from mlstream.records.run_result import RunResult
 from mlstream.streams.keys import take_keys
 from mlstream.streams.stream import Dataset
@@ -74,7 +74,7 @@ class LiveRun:
 
     def __init__(self, estimator: object, seed: int, settings: Settings) -> None:
         self._settings, self._seed = settings, seed
-        self.estimator: Any = fresh(estimator, seed)
+        self.estimator: Any = fresh(estimator, seed, label_budget=settings.label_budget)
         self._wanted = estimator
         self.first: Dataset | None = None
         self.is_complete = False
@@ -130,7 +130,7 @@ class LiveRun:
     def _begin(self, first: Dataset, meter: ResourceMeter) -> None:
         settings, n_labels = self._settings, first.Y.shape[1]
         self.k = min(MAX_K, n_labels)
-        self.estimator = fresh(self._wanted, self._seed, first)
+        self.estimator = fresh(self._wanted, self._seed, first, label_budget=settings.label_budget)
         self.learner = adapt(self.estimator, n_labels, meter, settings=settings)
         self._columns = Columns(first, grows=grows(self.estimator) and isinstance(self.learner, ChunkLearner))
         plan = OpenPlan(settings.n_checkpoints, settings.window)
@@ -156,4 +156,5 @@ def _score(run: LiveRun, settings: Settings) -> dict[str, Any]:
         part = ScoreRecord()
         add_prequential(part, decided_by(ending, prequential))
         record.take(part, ending)
+    add_counted(record, run.estimator)
     return {"scores": record.values, "undefined": record.undefined, "curves": curves}

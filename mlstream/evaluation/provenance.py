@@ -35,7 +35,7 @@ def describe_run(estimator: object, stream: Stream, seed: int, settings: Setting
 
     The estimator is as the user has it: neither wrapped nor seeded.
     """
-    copy = fresh(estimator, seed, stream)
+    copy = fresh(estimator, seed, stream, label_budget=settings.label_budget)
     return _describe_learner(estimator, copy, seed) | {
         "stream": stream.card.name,
         "stream_sha256": stream.card.data_sha256,
@@ -52,7 +52,7 @@ def describe_run(estimator: object, stream: Stream, seed: int, settings: Setting
 
 def describe_live_run(estimator: object, first: Dataset, seed: int, settings: Settings, k: int) -> dict[str, Any]:
     """Return the same fields for rows of a live source, of which the first chunk is given: all are of one task."""
-    copy = fresh(estimator, seed, first)
+    copy = fresh(estimator, seed, first, label_budget=settings.label_budget)
     return _describe_learner(estimator, copy, seed) | {
         "scenario": "live",
         "stream": first.name if first.name != Dataset.name else "live",

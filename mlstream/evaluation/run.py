@@ -89,6 +89,11 @@ class Run:
         return count_constant_labels(self._stream, self._counted) if "nce" in self.R else {}
 
     @property
+    def estimator(self) -> object:
+        """The learner, as it has learnt."""
+        return self._learner.estimator
+
+    @property
     def is_complete(self) -> bool:
         """Whether everything was measured."""
         return self._n_rows_of_R == len(self._stream) + 1

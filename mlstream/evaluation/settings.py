@@ -35,7 +35,7 @@ Check = Callable[[Any, str], object]
 _MAX_SEED = 2**32 - 1
 
 # Options that records of older versions do not have.
-_ABSENT_BY_DEFAULT = ("metrics", "warm_up_rows", "decision", "also_decide")
+_ABSENT_BY_DEFAULT = ("metrics", "warm_up_rows", "decision", "also_decide", "label_budget")
 
 # A protocol, or a port: tcp://127.0.0.1:8786, localhost:8786, inproc://127.0.0.1/1/1.
 _ADDRESS = re.compile(r"[a-z]+://.+|.+:\d+")
@@ -88,6 +88,13 @@ def check_options(
         typed = {option.name: name(option) for option in options}
         both = f"{typed['also_decide']} must hold other rules than {typed['decision']}"
         raise ValueError(f"{both}. Got {values['decision']!r} in both.")
+    if values.get("label_budget") and "prevalence" in (values.get("decision"), *values.get("also_decide", ())):  # type: ignore[misc]
+        typed = {option.name: name(option) for option in options}
+        raise ValueError(
+            f"{typed['decision']} and {typed['also_decide']} must hold other rules than 'prevalence', which counts all "
+            f"labels, with {typed['label_budget']}. Got 'prevalence'; PrevalenceThreshold around a learner counts "
+            f"those that it was given."
+        )
 
 
 def require_seed(seed: object, name: str = "seed") -> int:
@@ -138,6 +145,11 @@ def _require_window(value: object, name: str) -> None:
 def _require_warm_up(value: object, name: str) -> None:
     if value is not None:
         require_count(value, name, minimum=0)
+
+
+def _require_label_budget(value: object, name: str) -> None:
+    if value is not None and not (_is_positive(value) and float(value) <= 1):  # type: ignore[arg-type]
+        raise ValueError(f"{name} must be a share of the labels, greater than 0 and at most 1. Got {value!r} instead.")
 
 
 def _require_seeds(value: Any, name: str) -> None:
@@ -279,6 +291,12 @@ class Settings:
             _require_warm_up,
         ),
     )
+    label_budget: float | None = field(
+        default=None,
+        metadata=_about(
+            "Share of the labels that a learner may ask for; by default it is given all.", _require_label_budget
+        ),
+    )
 
     def __post_init__(self) -> None:
         check_options(list_options(Settings), vars(self))
@@ -292,8 +310,8 @@ class Settings:
         """Return the options that a record repeats.
 
         The label space has a field of its own there, nothing depends on the size of chunks, the stated power only
-        counts where it is used, and records without further metrics, rows to wait for, or another decision than a
-        learner's own are as those of versions that had none.
+        counts where it is used, and records without further metrics, rows to wait for, a budget of labels, or another
+        decision than a learner's own are as those of versions that had none.
         """
         left_out = {"label_space", "chunk_size"} | ({"cpu_power_w"} if self.energy != "cpu" else set())
         left_out |= {name for name in _ABSENT_BY_DEFAULT if getattr(self, name) == getattr(Settings, name)}

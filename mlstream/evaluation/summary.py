@@ -122,6 +122,12 @@ def add_prequential(record: ScoreRecord, scores: Numbers) -> None:
         record.add(name, value, _NO_MISTAKE if no_change else "No label that counts has both classes.")
 
 
+def add_counted(record: ScoreRecord, estimator: object) -> None:
+    """Record the scores that a learner has counted itself, such as those of its prediction sets."""
+    for name, value in getattr(estimator, "counted_scores_", {}).items():
+        record.add(name, value, "No row was learnt.")
+
+
 def add_continual(record: ScoreRecord, R: Floats, order: Mask) -> None:
     """Record the scores that follow from the matrix of balanced accuracies, (n_experiences + 1, n_tasks).
 

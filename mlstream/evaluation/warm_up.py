@@ -45,8 +45,8 @@ def warm_up(estimator: object, stream: Stream, settings: Settings | None = None)
     if settings is not None and settings.energy == "codecarbon":
         # seconds, of which processes need not take turns
         warm_meter()
-    held_out, copy = stream.evaluation_sets[0], fresh(estimator, 0, stream)
     settings = replace(settings or Settings(), warm_up_rows=None)
+    held_out, copy = stream.evaluation_sets[0], fresh(estimator, 0, stream, label_budget=settings.label_budget)
     learner = adapt_to_stream(copy, stream, ResourceMeter("none"), settings)
     with compile_lock(f"compiles {type(learner.estimator).__qualname__}"), warnings.catch_warnings():
         # The evaluation gives the same warnings.

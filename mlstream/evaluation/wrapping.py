@@ -10,7 +10,9 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+from estimators.contract.base import StreamClassifier
 from estimators.meta.binary_relevance import BinaryRelevance
+from estimators.meta.label_budget import LabelBudget
 
 _RULE = "estimator must be a scikit-learn estimator with partial_fit"
 _NOT_CLASSIFIERS = {"regressor", "clusterer", "outlier_detector"}
@@ -29,6 +31,21 @@ def wrap(estimator: object) -> Any:
     if not learns_one_class(estimator):
         return estimator
     return BinaryRelevance(estimator)
+
+
+def with_label_budget(learner: Any, budget: float | None) -> Any:
+    """Return a learner of labels that asks for a share of them, single labels if it can; itself if it does so already.
+
+    A TypeError is raised for a learner of another package that takes tables of labels: nothing can hide labels from it.
+    """
+    if budget is None or isinstance(learner, LabelBudget):
+        return learner
+    if not isinstance(learner, StreamClassifier):
+        raise TypeError(
+            f"label_budget must be None for {type(learner).__name__}, which takes tables of labels without unknown "
+            f"ones. Got {budget}; one of our learners, or a classifier of one class a row, can have a budget."
+        )
+    return LabelBudget(learner, budget, ask="labels" if learner.uses_task or learner._learns_unknown else "rows")
 
 
 def wrapped_as(estimator: object) -> str | None:

@@ -8,7 +8,7 @@ from estimators._kernels.compile import HOT, LOOP, Direct, njit
 from estimators._typing import Array
 
 RANDOM, UNCERTAINTY, CARDINALITY, RARITY = range(4)
-# a threshold moves by this share each time that it decides
+# a threshold rises by this share each time that it asks
 STEP = 0.01
 # sums of shares of rows are rounded
 _ROUNDING = 1e-9
@@ -65,17 +65,19 @@ def enter_rows(ledger: Array, recent: Array, n_rows: int, cost: float) -> None:
 
 
 @njit(**HOT)
-def wants(value: float, threshold: Array, label: int, chance: float, strategy: int) -> bool:
+def wants(value: float, threshold: Array, label: int, chance: float, head: Array) -> bool:
     """Return whether to ask, and move the threshold.
 
     `chance` is standard normal, or in [0, 1) for random queries. The first value that is not 0 is the first threshold.
     """
-    if strategy == RANDOM:
-        return chance < 0.5
+    # what is asked must make up for the rows without room
+    share = 0.5 * (1.0 + head.budget)
+    if head.strategy == RANDOM:
+        return chance < share
     if threshold[label] == 0.0:
         threshold[label] = value
     asks = value >= threshold[label] * (1.0 + chance)
-    threshold[label] *= 1.0 + STEP if asks else 1.0 - STEP
+    threshold[label] *= 1.0 + STEP if asks else 1.0 / (1.0 + STEP * share / (1.0 - share))
     return asks
 
 
@@ -112,7 +114,7 @@ def ask_row(proba: Array, counted: Array, chance: float, ledger: Array, threshol
     value = 2.0 * (1.0 - most) if head.of_classes and head.strategy == UNCERTAINTY else total / n_counted
     if head.strategy == CARDINALITY:
         value = math.sqrt(value * inconsistency(proba, counted, counts))
-    return wants(value, threshold, 0, chance, head.strategy)
+    return wants(value, threshold, 0, chance, head)
 
 
 @Direct
@@ -142,7 +144,7 @@ def ask_labels(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
         value = value_of(proba[label], counts[label], head.strategy)
         if head.strategy == CARDINALITY:
             value = math.sqrt(value * factor)
-        if wants(value, threshold, label, chances[label], head.strategy):
+        if wants(value, threshold, label, chances[label], head):
             asked[label] = True
             cost += 1.0 / n_counted
     return cost

@@ -22,6 +22,10 @@ HASTE, SHARED = 1.0, 0.001
 GAIN = 0.05
 # scores are between -REACH and REACH: probabilities from 1e-7 to 1 - 1e-7
 REACH = math.log(1e7 - 1.0)
+# how fast the late size of sets follows
+LATE = 0.001
+# What is counted: rows or cells, those whose truth was held, cells, their values, and both with old ones fading.
+UNITS, HELD, CELLS, VALUES, LATE_CELLS, LATE_VALUES, N_COUNTS = range(7)
 SUM, SEEN, THRESHOLD, N_NUMBERS = 2 * N_RATES, 2 * N_RATES + 1, 2 * N_RATES + 2, 2 * N_RATES + 3
 
 
@@ -112,6 +116,31 @@ def fill_row(scores: Array, row: int, state: Array, places: Array, sets: Array) 
         sets[row, label] = set_of(log_odds(scores[row, label]), absent, present)
 
 
+@njit(**HOT)
+def count_row(Y: Array, counted: Array, row: int, sets: Array, whole: bool, tally: Array) -> None:
+    """Count the sets of a row, and those that hold the truth, in place."""
+    n_cells, n_held, n_values = 0.0, 0.0, 0.0
+    for label in range(Y.shape[1]):
+        counts = counted[row, label] if len(counted) else Y[row, label] != UNKNOWN
+        if counts:
+            code, value = sets[row, label], PRESENT if Y[row, label] == 1 else ABSENT
+            n_cells += 1.0
+            if code in (OPEN, value):
+                n_held += 1.0
+            if code != EMPTY:
+                n_values += 2.0 if code == OPEN else 1.0
+    if n_cells > 0.0:
+        tally[UNITS] += 1.0 if whole else n_cells
+        if not whole:
+            tally[HELD] += n_held
+        elif n_held == n_cells:
+            tally[HELD] += 1.0
+        tally[CELLS] += n_cells
+        tally[VALUES] += n_values
+        tally[LATE_CELLS] += n_cells - LATE * tally[LATE_CELLS]
+        tally[LATE_VALUES] += n_values - LATE * tally[LATE_VALUES]
+
+
 @Direct
 @njit(**LOOP)
 def cover(scores: Array, state: Array, places: Array, sets: Array) -> bool:
@@ -136,8 +165,9 @@ def cover_then_learn(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
     firsts: Array,
     whole: bool,
     sets: Array,
+    tally: Array,
 ) -> bool:
-    """Fill in the sets of each row by the rows before it, then learn its labels, in place.
+    """Fill in the sets of each row by the rows before it, then learn its labels, and count both, in place.
 
     Return False, and learn nothing, if scores are not probabilities. Without rows in `counted` all cells that are known
     count; without any in `weight` all rows do, else those of some weight. `places`, (n_labels, 2), are the trackers of
@@ -150,4 +180,5 @@ def cover_then_learn(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
         fill_row(scores, row, state, places, sets)
         if len(weight) == 0 or weight[row] > 0.0:
             learn_row(scores, Y, counted, row, state, places, alphas, firsts, whole)
+            count_row(Y, counted, row, sets, whole, tally)
     return True

@@ -7,6 +7,7 @@ import pytest
 from sklearn.naive_bayes import BernoulliNB
 
 from estimators import DivergedError, OnlineLogisticRegression, PredictionSets, StreamRidgeClassifier
+from metrics import set_coverage, set_size
 from mlstream.generators import drifting_stream
 from tests.estimators.meta.test_prequential_calibrator import Given
 
@@ -202,3 +203,21 @@ def test_wrong_options_are_refused():
         PredictionSets(Given(), of="class").fit(np.full((3, 2), 0.5), np.zeros((3, 2), int))
     with pytest.raises(TypeError, match="estimator must have predict_proba"):
         PredictionSets(object()).fit(np.full((3, 2), 0.5), np.zeros((3, 2), int))
+
+
+@pytest.mark.parametrize(("of", "average"), [("value", "micro"), ("label", "micro"), ("row", "subset")])
+def test_what_is_counted_is_what_metrics_say(of, average):
+    rng = np.random.default_rng(3)
+    proba = rng.random((1500, 3))
+    Y = (rng.random(proba.shape) < proba).astype(float)
+    Y[rng.random(Y.shape) < 0.2] = np.nan
+    learner = PredictionSets(Given(), of=of)
+    parts = [learner.predict_set_then_fit(proba[rows], Y[rows])[0] for rows in (slice(900), slice(900, None))]
+    sets, known, counted = np.vstack(parts), ~np.isnan(Y), learner.counted_scores_
+    assert counted["set_coverage"] == pytest.approx(set_coverage(Y, sets, average=average))
+    assert counted["set_size"] == pytest.approx(set_size(sets, label_mask=known))
+    sizes, faded = {1: 1, 0: 1, -1: 2, -2: 0}, [0.0, 0.0]
+    for row in np.flatnonzero(known.any(axis=1)):
+        values = [sizes[code] for code in sets[row, known[row]]]
+        faded = [0.999 * faded[0] + sum(values), 0.999 * faded[1] + len(values)]
+    assert counted["set_size_late"] == pytest.approx(faded[0] / faded[1])

@@ -56,6 +56,7 @@ n_checkpoints = 9
 window = 50
 chunk_size = 64
 warm_up_rows = 3
+label_budget = 0.5
 
 [strategies.NN]
 [strategies.fast]
@@ -105,6 +106,7 @@ grid = [{ step = [0.1, 0.2] }]
         "window": 50,
         "chunk_size": 64,
         "warm_up_rows": 3,
+        "label_budget": 0.5,
     }
 
 

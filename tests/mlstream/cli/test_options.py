@@ -38,6 +38,7 @@ OTHERS = {
     "window": (9, "9"),
     "chunk_size": (5, "5"),
     "warm_up_rows": (3, "3"),
+    "label_budget": (0.2, "0.2"),
 }
 
 

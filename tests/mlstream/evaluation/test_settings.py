@@ -52,7 +52,9 @@ def test_an_unknown_choice_is_refused_by_name():
 def test_a_record_repeats_every_choice_that_can_change_it():
     kept = Settings(window=7, time_cap_s=math.inf).as_json()
     assert (kept["window"], kept["time_cap_s"]) == (7, None)
-    left_out = {"label_space", "chunk_size", "cpu_power_w", "metrics", "warm_up_rows", "decision", "also_decide"}
+    left_out = {"label_space", "chunk_size", "cpu_power_w", "metrics", "warm_up_rows", "decision", "also_decide"} | {
+        "label_budget"
+    }
     assert set(Settings.__dataclass_fields__) - set(kept) == left_out
     assert Settings(warm_up_rows=0).as_json()["warm_up_rows"] == 0
     assert Settings(metrics=["lrap"]).as_json()["metrics"] == ["lrap"]

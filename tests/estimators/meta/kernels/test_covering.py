@@ -85,7 +85,7 @@ def test_each_row_moves_the_thresholds_as_documented(n, n_labels, of, alpha, dat
     state, sets = _first_trackers(places.max() + 1), np.empty(shape, np.int8)
     firsts = np.array([math.ceil(1 / one) - 1.0 for one in alphas])
     settings = state, places, alphas, firsts, of == "row"
-    assert covering.cover_then_learn(scores, Y, counted, np.empty(0), *settings, sets)
+    assert covering.cover_then_learn(scores, Y, counted, np.empty(0), *settings, sets, np.zeros(covering.N_COUNTS))
     slow = SlowSets(alphas, of, n_labels)
     expected = [slow.row(*row) for row in zip(scores, Y, counted, strict=True)]
     np.testing.assert_array_equal(sets, expected)

@@ -108,7 +108,7 @@ class LabelBudget(AroundAnyClassifier):
     Answers that come later are for `query` and `teach`: `query` decides for rows, and `teach` learns what it is given,
     at no cost. All other methods that learn decide for each row and learn the answers at once.
 
-    Rows are decided for one by one. Those for which there is no room are predicted together, which changes no bit.
+    Parameters are read when learning begins. Rows are decided for one by one. Those for which there is no room are predicted together, which changes no bit.
 
     References
     ----------
@@ -179,9 +179,8 @@ class LabelBudget(AroundAnyClassifier):
         NotFittedError
             Before anything is learnt; `begin` announces the labels.
         """
-        with unchanged_on_error(self) as call:
+        with unchanged_on_error(self):
             X = self._check_features(X)
-            call.copy(["_recent"])
             asked = np.zeros((X.shape[0], self._n_columns), dtype=np.bool_)
 
             def note(row: int, labels: Mask) -> None:
@@ -254,7 +253,8 @@ class LabelBudget(AroundAnyClassifier):
         first = self._ledger[0]
         first["budget"], first["strategy"] = self.budget, _STRATEGIES[self.strategy]
         first["of_classes"] = not self._target.multilabel
-        self._threshold = np.zeros(self._n_columns if self.ask == "labels" else 1)
+        self._asks_labels = self.ask == "labels"
+        self._threshold = np.zeros(self._n_columns if self._asks_labels else 1)
         self._counts = np.zeros((self._n_columns, 2))
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.estimator_ = begin_inner(self, None)
@@ -262,12 +262,12 @@ class LabelBudget(AroundAnyClassifier):
     def _grow(self, n_before: int) -> None:
         super()._grow(n_before)
         n_new = self.n_labels_ - n_before
-        if self.ask == "labels":
+        if self._asks_labels:
             self._threshold = np.append(self._threshold, np.zeros(n_new))
         self._counts = np.vstack([self._counts, np.zeros((n_new, 2))])
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002 - rows are learnt one by one
-        return ["estimator_", "_recent"] if n_rows > 1 and fails_late(self._model) else []
+        return ["estimator_"] if n_rows > 1 and fails_late(self._model) else []
 
     def _check_unknown(self, codes: Array, mask: Mask | None) -> tuple[Array, Mask | None, Mask | None]:
         # that an answer is not known turns out when it is asked for
@@ -340,15 +340,18 @@ class LabelBudget(AroundAnyClassifier):
         """Predict rows one after the other, decide what to ask for, and learn it; return the predictions."""
         n_rows, inner, predictions, start = X.shape[0], self.estimator_, [], 0
         self._ledger, self._threshold = self._ledger.copy(), self._threshold.copy()
+        if n_rows > 1:
+            # a single row is entered when nothing can fail any more
+            self._recent = self._recent.copy()
         chance, order = self._draw(n_rows)
-        least = 1.0 / self._n_columns if self.ask == "labels" else 1.0
+        least = 1.0 / self._n_columns if self._asks_labels else 1.0
         while start < n_rows:
             row = start + kernel.rows_to_wait(self._ledger, self._recent, least, n_rows - start)
             predictions.append(inner._infer_each(X[start : row + 1]))
             kernel.enter_rows(self._ledger, self._recent, row - start, 0.0)
             if row < n_rows:
-                scores, counted = predictions[-1][1][-1:], None if mask is None else mask[row]
-                labels, cost = self._decide(scores, counted, chance[row], order[row])
+                proba = inner._target.probabilities(predictions[-1][1][-1:])[0]
+                labels, cost = self._decide(proba, None if mask is None else mask[row], chance[row], order[row])
                 if cost:
                     learn(row, labels)
                 kernel.enter_rows(self._ledger, self._recent, 1, cost)
@@ -356,15 +359,15 @@ class LabelBudget(AroundAnyClassifier):
         decided, scores = zip(*predictions, strict=True)
         return np.concatenate(decided), np.concatenate(scores)
 
-    def _decide(self, scores: Array, counted: Mask | None, chance: Array, order: Array) -> tuple[Mask, float]:
+    def _decide(self, proba: Array, counted: Mask | None, chance: Array, order: Array) -> tuple[Mask, float]:
         """Return which labels of a row to ask for, and what they cost."""
-        proba = np.ascontiguousarray(self.estimator_._target.probabilities(scores)[0], dtype=np.float64)
+        proba = np.ascontiguousarray(proba, dtype=np.float64)
         if math.isnan(sum(proba.tolist())):
             raise DivergedError(f"estimator must return probabilities. Got {proba.tolist()} for the labels of a row.")
         counted = np.ones(self._n_columns, dtype=np.bool_) if counted is None else counted
-        if self.budget == 1:
+        if self._ledger["budget"][0] == 1:
             return counted, 1.0
-        if self.ask == "rows":
+        if not self._asks_labels:
             asks = kernel.ask_row(proba, counted, chance[0], self._ledger, self._threshold, self._counts)
             return counted, float(asks)
         asked = np.zeros(self._n_columns, dtype=np.bool_)
@@ -376,7 +379,5 @@ class LabelBudget(AroundAnyClassifier):
         n_columns = len(self._threshold)
         rows = np.arange(self.n_rows_, self.n_rows_ + n_rows)
         drawn = chances(self._seed, rows, 2 * n_columns)
-        chance = drawn[:, :n_columns]
-        return np.ascontiguousarray(chance if self.strategy == "random" else ndtri(chance)), np.argsort(
-            drawn[:, n_columns:], axis=1
-        )
+        chance, order = np.ascontiguousarray(drawn[:, :n_columns]), np.argsort(drawn[:, n_columns:], axis=1)
+        return (chance if self._ledger["strategy"][0] == kernel.RANDOM else ndtri(chance)), order

@@ -26,12 +26,13 @@ LEDGER = np.dtype(
 
 
 @njit(**HOT)
-def has_room(head: Array, recent: Array, passed: int, cost: float) -> bool:
+def has_room(ledger: Array, recent: Array, passed: int, cost: float) -> bool:
     """Return whether a cost is within the budget in the row after `passed` more, in which nothing is asked.
 
     It must be since the start, and in the window that ends with the row. `recent` holds what was spent before each row
     of the last window, by the row's number modulo its length.
     """
+    head = ledger[0]
     row, window = head.now + passed, len(recent)
     spent = head.spent + cost - _ROUNDING
     if spent > head.budget * (row + 1):
@@ -48,7 +49,7 @@ def has_room(head: Array, recent: Array, passed: int, cost: float) -> bool:
 def rows_to_wait(ledger: Array, recent: Array, cost: float, n_rows: int) -> int:
     """Return the number of rows before the first that has room for a cost, `n_rows` at most."""
     passed = 0
-    while passed < n_rows and not has_room(ledger[0], recent, passed, cost):
+    while passed < n_rows and not has_room(ledger, recent, passed, cost):
         passed += 1
     return passed
 
@@ -65,12 +66,13 @@ def enter_rows(ledger: Array, recent: Array, n_rows: int, cost: float) -> None:
 
 
 @njit(**HOT)
-def wants(value: float, threshold: Array, label: int, chance: float, head: Array) -> bool:
+def wants(value: float, threshold: Array, label: int, chance: float, ledger: Array) -> bool:
     """Return whether to ask, and move the threshold.
 
     `chance` is standard normal, or in [0, 1) for random queries. The first value that is not 0 is the first threshold.
     """
     # what is asked must make up for the rows without room
+    head = ledger[0]
     share = 0.5 * (1.0 + head.budget)
     if head.strategy == RANDOM:
         return chance < share
@@ -114,7 +116,7 @@ def ask_row(proba: Array, counted: Array, chance: float, ledger: Array, threshol
     value = 2.0 * (1.0 - most) if head.of_classes and head.strategy == UNCERTAINTY else total / n_counted
     if head.strategy == CARDINALITY:
         value = math.sqrt(value * inconsistency(proba, counted, counts))
-    return wants(value, threshold, 0, chance, head)
+    return wants(value, threshold, 0, chance, ledger)
 
 
 @Direct
@@ -139,12 +141,12 @@ def ask_labels(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
         label = order[place]
         if not counted[label]:
             continue
-        if not has_room(head, recent, 0, cost + 1.0 / n_counted):
+        if not has_room(ledger, recent, 0, cost + 1.0 / n_counted):
             break
         value = value_of(proba[label], counts[label], head.strategy)
         if head.strategy == CARDINALITY:
             value = math.sqrt(value * factor)
-        if wants(value, threshold, label, chances[label], head):
+        if wants(value, threshold, label, chances[label], ledger):
             asked[label] = True
             cost += 1.0 / n_counted
     return cost

@@ -39,8 +39,8 @@ _Learn = Callable[[int, Mask], None]
 class LabelBudget(AroundAnyClassifier):
     """Learn from the labels that are worth asking for, at most a share of all, around any classifier.
 
-    Each row is predicted first. Then the strategy decides, without a look at the labels, whether to ask for them. What
-    it does not ask for is unknown to the classifier inside, whatever `Y` holds.
+    Each row is predicted first. Then the strategy decides, without a look at the labels, whether to ask for them. All
+    other labels are unknown to the classifier inside, whatever `Y` holds.
 
     Parameters
     ----------
@@ -108,7 +108,8 @@ class LabelBudget(AroundAnyClassifier):
     Answers that come later are for `query` and `teach`: `query` decides for rows, and `teach` learns what it is given,
     at no cost. All other methods that learn decide for each row and learn the answers at once.
 
-    Parameters are read when learning begins. Rows are decided for one by one. Those for which there is no room are predicted together, which changes no bit.
+    Parameters are read when learning begins. Rows are decided for one by one. Those for which there is no room are
+    predicted together, which changes no bit.
 
     References
     ----------
@@ -233,7 +234,7 @@ class LabelBudget(AroundAnyClassifier):
 
     @property
     def counted_scores_(self) -> dict[str, float]:
-        """What records of evaluations say about the budget."""
+        """Scores for records of evaluations."""
         return {"share_asked": self.share_asked_}
 
     # ------------------------------------------------------------------ hooks

@@ -207,7 +207,7 @@ class PredictionSets(AroundProbabilities):
 
     @property
     def counted_scores_(self) -> dict[str, float]:
-        """What records of evaluations say about the sets."""
+        """Scores for records of evaluations."""
         check_is_fitted(self)
         parts = {
             "set_coverage": (kernel.HELD, kernel.UNITS),

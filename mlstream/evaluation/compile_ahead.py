@@ -110,7 +110,7 @@ def _meet_other_learners() -> None:
         estimators.HoeffdingAdaptiveTreeClassifier(),
         estimators.HoeffdingTreeClassifier(zeros="together"),
         estimators.OnlineCoordinateBoosting(estimators.OnlineLogisticRegression()),
-        *(estimators.LabelBudget(estimators.MeanLabelsClassifier(), ask=one) for one in ("rows", "labels")),
+        *(estimators.LabelBudget(estimators.MeanLabelsClassifier(), ask=ask) for ask in ("rows", "labels")),
         estimators.PredictionSets(estimators.MeanLabelsClassifier()),
         estimators.PrequentialCalibrator(estimators.MeanLabelsClassifier()),
         estimators.PrevalenceThreshold(estimators.MeanLabelsClassifier()),

@@ -88,8 +88,12 @@ def check_options(
         typed = {option.name: name(option) for option in options}
         both = f"{typed['also_decide']} must hold other rules than {typed['decision']}"
         raise ValueError(f"{both}. Got {values['decision']!r} in both.")
-    if values.get("label_budget") and "prevalence" in (values.get("decision"), *values.get("also_decide", ())):  # type: ignore[misc]
-        typed = {option.name: name(option) for option in options}
+    if values.get("label_budget"):
+        _require_rules_of_answers(values, {option.name: name(option) for option in options})
+
+
+def _require_rules_of_answers(values: Mapping[str, Any], typed: Mapping[str, str]) -> None:
+    if "prevalence" in (values["decision"], *values["also_decide"]):
         raise ValueError(
             f"{typed['decision']} and {typed['also_decide']} must hold other rules than 'prevalence', which counts all "
             f"labels, with {typed['label_budget']}. Got 'prevalence'; PrevalenceThreshold around a learner counts "

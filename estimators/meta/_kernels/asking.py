@@ -1,4 +1,4 @@
-"""Which labels of a row to ask for: a ledger of what was asked, and strategies whose thresholds vary."""
+"""Decisions which labels of a row to ask for: a ledger of what was asked, and strategies whose thresholds vary."""
 
 import math
 

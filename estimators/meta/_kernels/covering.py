@@ -24,7 +24,7 @@ GAIN = 0.05
 REACH = math.log(1e7 - 1.0)
 # how fast the late size of sets follows
 LATE = 0.001
-# What is counted: rows or cells, those whose truth was held, cells, their values, and both with old ones fading.
+# The counts: rows or cells, those whose truth was held, cells, their values, and both with old ones fading.
 UNITS, HELD, CELLS, VALUES, LATE_CELLS, LATE_VALUES, N_COUNTS = range(7)
 SUM, SEEN, THRESHOLD, N_NUMBERS = 2 * N_RATES, 2 * N_RATES + 1, 2 * N_RATES + 2, 2 * N_RATES + 3
 
@@ -117,28 +117,33 @@ def fill_row(scores: Array, row: int, state: Array, places: Array, sets: Array) 
 
 
 @njit(**HOT)
+def n_values(code: int) -> float:
+    """Return the number of values in a set."""
+    if code == OPEN:
+        return 2.0
+    return 0.0 if code == EMPTY else 1.0
+
+
+@njit(**HOT)
 def count_row(Y: Array, counted: Array, row: int, sets: Array, whole: bool, tally: Array) -> None:
     """Count the sets of a row, and those that hold the truth, in place."""
-    n_cells, n_held, n_values = 0.0, 0.0, 0.0
+    n_cells, n_held, values = 0.0, 0.0, 0.0
     for label in range(Y.shape[1]):
         counts = counted[row, label] if len(counted) else Y[row, label] != UNKNOWN
         if counts:
             code, value = sets[row, label], PRESENT if Y[row, label] == 1 else ABSENT
             n_cells += 1.0
+            values += n_values(code)
             if code in (OPEN, value):
                 n_held += 1.0
-            if code != EMPTY:
-                n_values += 2.0 if code == OPEN else 1.0
     if n_cells > 0.0:
-        tally[UNITS] += 1.0 if whole else n_cells
-        if not whole:
-            tally[HELD] += n_held
-        elif n_held == n_cells:
-            tally[HELD] += 1.0
+        unit = n_cells if whole else 1.0
+        tally[UNITS] += n_cells / unit
+        tally[HELD] += math.floor(n_held / unit)
         tally[CELLS] += n_cells
-        tally[VALUES] += n_values
+        tally[VALUES] += values
         tally[LATE_CELLS] += n_cells - LATE * tally[LATE_CELLS]
-        tally[LATE_VALUES] += n_values - LATE * tally[LATE_VALUES]
+        tally[LATE_VALUES] += values - LATE * tally[LATE_VALUES]
 
 
 @Direct

@@ -49,6 +49,7 @@ from estimators.checks._unknown_checks import (
 )
 from estimators.contract.base import StreamClassifier
 from estimators.contract.new_labels import can_grow
+from estimators.meta.label_budget import LabelBudget
 from estimators.meta.label_combination import LabelCombination
 from estimators.pipeline import StreamPipeline
 
@@ -133,6 +134,8 @@ def expected_failed_checks(estimator: StreamEstimator) -> dict[str, str]:
             "a row of weight two is one step, twice as long, or one place in a window or a sample: not two rows",
         )
     learner = estimator.steps[-1][1] if isinstance(estimator, StreamPipeline) else estimator
+    if isinstance(learner, LabelBudget):
+        failing["check_classifiers_train"] = "it learns a share of the labels only"
     if isinstance(learner, LabelCombination):
         failing["check_classifier_multioutput"] = "the best set of labels need not agree with the marginals"
     if isinstance(estimator, StreamClassifier) and hasattr(estimator, "decision_function"):

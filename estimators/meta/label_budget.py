@@ -51,9 +51,10 @@ class LabelBudget(AroundAnyClassifier):
         Share of the labels that may be asked for, greater than 0. With 1, all are.
     strategy : {"random", "uncertainty", "cardinality", "rarity"}, default="uncertainty"
         Which labels are worth asking for (see Notes).
-    ask : {"labels", "rows"}, default="labels"
+    ask : {"auto", "labels", "rows"}, default="auto"
         Whether to ask for single labels, which needs a classifier that learns rows known in part; or for all labels of
-        a row or none.
+        a row or none. "auto": for single labels where that is possible, else for rows. A row of one class is asked for
+        as a whole.
     window : int, optional
         Number of rows: of any so many rows in a row, the share that is asked for is at most the budget. By default the
         budget of a window is that of ten rows, ``ceil(10 / budget)``.
@@ -148,7 +149,7 @@ class LabelBudget(AroundAnyClassifier):
         budget: float = 0.1,
         *,
         strategy: str = "uncertainty",
-        ask: str = "labels",
+        ask: str = "auto",
         window: int | None = None,
         random_state: RandomStateLike = None,
     ) -> None:
@@ -245,16 +246,15 @@ class LabelBudget(AroundAnyClassifier):
     def _start(self) -> None:
         check_rules({"budget": self.budget}, {"budget": _BUDGET_RULE})
         require_choice(self.strategy, "strategy", tuple(_STRATEGIES))
-        require_choice(self.ask, "ask", ("labels", "rows"))
+        require_choice(self.ask, "ask", ("auto", "labels", "rows"))
         if not hasattr(self.estimator, "predict_proba"):
             raise TypeError(f"estimator must have predict_proba, for probabilities. Got {self.estimator!r} instead.")
-        self._require_answerable()
+        self._asks_labels = self._find_unit()
         self._recent = np.zeros(self._check_window())
         self._ledger = np.zeros(1, kernel.LEDGER)
         first = self._ledger[0]
         first["budget"], first["strategy"] = self.budget, _STRATEGIES[self.strategy]
         first["of_classes"] = not self._target.multilabel
-        self._asks_labels = self.ask == "labels"
         self._threshold = np.zeros(self._n_columns if self._asks_labels else 1)
         self._counts = np.zeros((self._n_columns, 2))
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -292,22 +292,21 @@ class LabelBudget(AroundAnyClassifier):
     def _n_columns(self) -> int:
         return self.n_labels_ if self._target.multilabel else len(self.classes_)
 
-    def _require_answerable(self) -> None:
-        """Refuse single labels of a classifier that learns whole rows, and rows of one class that have no labels."""
-        if self.ask == "labels" and not (self._model.uses_task or self._model._learns_unknown):
+    def _find_unit(self) -> bool:
+        """Return whether single labels are asked for; refuse them for a classifier that learns whole rows."""
+        learns_parts = self._model.uses_task or self._model._learns_unknown
+        if self.ask == "labels" and not learns_parts:
             name = type(self.estimator).__name__
             raise ValueError(f"ask must be 'rows' for {name}, which learns no row that is known in part. Got 'labels'.")
-        if not self._target.multilabel and (self.ask == "labels" or self.strategy == "cardinality"):
-            raise ValueError(
-                "ask must be 'rows', and strategy not 'cardinality', for one class a row. Got "
-                f"ask={self.ask!r} and strategy={self.strategy!r}."
-            )
+        if not self._target.multilabel and self.strategy == "cardinality":
+            raise ValueError("strategy must be another one for one class a row, whose number is 1. Got 'cardinality'.")
+        return self.ask != "rows" and learns_parts and self._target.multilabel
 
     def _check_window(self) -> int:
         """Return the number of rows of a window, of which the budget must have room for an answer."""
         if self.window is None:
             return math.ceil(_ROWS_IN_WINDOW / self.budget)
-        window, n_answers = require_integer(self.window, "window", 1), self._n_columns if self.ask == "labels" else 1
+        window, n_answers = require_integer(self.window, "window", 1), self._n_columns if self._asks_labels else 1
         least = math.ceil(1 / (self.budget * n_answers))
         if window < least:
             raise ValueError(

@@ -34,7 +34,7 @@ def wrap(estimator: object) -> Any:
 
 
 def with_label_budget(learner: Any, budget: float | None) -> Any:
-    """Return a learner of labels that asks for a share of them, single labels if it can; itself if it does so already.
+    """Return a learner of labels that asks for a share of them; itself if it does so already.
 
     A TypeError is raised for a learner of another package that takes tables of labels: nothing can hide labels from it.
     """
@@ -45,7 +45,7 @@ def with_label_budget(learner: Any, budget: float | None) -> Any:
             f"label_budget must be None for {type(learner).__name__}, which takes tables of labels without unknown "
             f"ones. Got {budget}; one of our learners, or a classifier of one class a row, can have a budget."
         )
-    return LabelBudget(learner, budget, ask="labels" if learner.uses_task or learner._learns_unknown else "rows")
+    return LabelBudget(learner, budget)
 
 
 def wrapped_as(estimator: object) -> str | None:

@@ -356,6 +356,7 @@ LEFT_OUT = {
         "check_accumulates_over_calls": "it has no member before it has met a chunk",
         "check_unknown_is_neither_value": "it has no member before it has met a chunk",
     },
+    "LabelBudget": {"check_new_labels_were_unknown": "an unknown label costs, and one that has not come does not"},
     "LastLabelsClassifier": _FORGETS,
     "PrevalenceThreshold": _IN_STREAMS_ONLY,
     "River, combination": _NEEDS_ALL_LABELS,

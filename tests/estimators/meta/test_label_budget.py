@@ -52,6 +52,12 @@ class Given(StreamClassifier):
         return X
 
 
+class WholeRows(Given):
+    """The same, of rows whose labels are all known."""
+
+    _learns_unknown = False
+
+
 def world(n_rows=400, n_labels=3, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 4))
@@ -141,7 +147,7 @@ def test_rows_without_weight_are_not_decided_for():
 def test_one_class_a_row_is_asked_for():
     X, Y = world(300)
     y = np.array(["none", "scan", "worm", "scan"])[Y[:, 0] + 2 * Y[:, 1]]
-    learner = LabelBudget(HoeffdingTreeClassifier(grace_period=10), 0.2, ask="rows", random_state=0).fit(X, y)
+    learner = LabelBudget(HoeffdingTreeClassifier(grace_period=10), 0.2, random_state=0).fit(X, y)
     assert 50 <= learner.n_answers_[:, 1].sum() <= 60
     asked = learner.query(X)
     assert asked.shape == (300,)
@@ -177,11 +183,15 @@ def test_a_window_that_the_error_asks_for_is_taken():
     assert learner.partial_fit(X, Y).n_answers_[0].sum() >= 2
 
 
-def test_single_labels_of_one_class_a_row_are_refused():
+def test_a_number_of_classes_and_single_labels_of_whole_rows_are_refused():
     X, Y = world(40)
-    learner = LabelBudget(HoeffdingTreeClassifier())
-    with pytest.raises(ValueError, match="ask must be 'rows'"):
+    learner = LabelBudget(HoeffdingTreeClassifier(), strategy="cardinality")
+    with pytest.raises(ValueError, match="strategy must be another one"):
         learner.partial_fit(X, Y[:, 0] + Y[:, 1])
+    with pytest.raises(ValueError, match="ask must be 'rows' for WholeRows"):
+        LabelBudget(WholeRows(), ask="labels").partial_fit(X, Y)
+    learner = LabelBudget(WholeRows()).partial_fit(X, Y)
+    assert set(map(len, learner.estimator_.learnt_.values())) == {3}
     with pytest.raises(NotFittedError):
         learner.query(X)
 

@@ -30,7 +30,9 @@ _STRATEGIES = {
 }
 # by default a window has the labels of so many rows
 _ROWS_IN_WINDOW = 10
-_BUDGET_RULE: Rule = (Real, lambda value: 0 < value <= 1, "a share of the labels, greater than 0 and at most 1")
+# the log of a window stays below 80 MB
+_LEAST_BUDGET, _LONGEST_WINDOW = 1e-5, 10_000_000
+_BUDGET_RULE: Rule = (Real, lambda value: _LEAST_BUDGET <= value <= 1, "a share of the labels, from 0.00001 to 1")
 
 # Learns the labels that are asked for in a row.
 _Learn = Callable[[int, Mask], None]
@@ -48,7 +50,7 @@ class LabelBudget(AroundAnyClassifier):
         One of our classifiers; or any scikit-learn classifier with ``partial_fit`` and ``predict_proba``, of which each
         label learns a copy (`BinaryRelevance`).
     budget : float, default=0.1
-        Share of the labels that may be asked for, greater than 0. With 1, all are.
+        Share of the labels that may be asked for, at least 0.00001. With 1, all are.
     strategy : {"random", "uncertainty", "cardinality", "rarity"}, default="uncertainty"
         Which labels are worth asking for (see Notes).
     ask : {"auto", "labels", "rows"}, default="auto"
@@ -241,7 +243,7 @@ class LabelBudget(AroundAnyClassifier):
     # ------------------------------------------------------------------ hooks
     @property
     def _rows_to_compile(self) -> int:
-        return math.ceil(4 * self._model._rows_to_compile / self.budget)
+        return math.ceil(4 * self._model._rows_to_compile / max(self.budget, _LEAST_BUDGET))
 
     def _start(self) -> None:
         check_rules({"budget": self.budget}, {"budget": _BUDGET_RULE})
@@ -308,10 +310,10 @@ class LabelBudget(AroundAnyClassifier):
             return math.ceil(_ROWS_IN_WINDOW / self.budget)
         window, n_answers = require_integer(self.window, "window", 1), self._n_columns if self._asks_labels else 1
         least = math.ceil(1 / (self.budget * n_answers))
-        if window < least:
+        if not least <= window <= _LONGEST_WINDOW:
             raise ValueError(
-                f"window must be at least {least} rows, for a budget of {self.budget} to have room for an answer. "
-                f"Got {window} instead."
+                f"window must be at least {least} rows, for a budget of {self.budget} to have room for an answer, and "
+                f"at most {_LONGEST_WINDOW:,}. Got {window} instead."
             )
         return window
 

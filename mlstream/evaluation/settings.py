@@ -152,8 +152,8 @@ def _require_warm_up(value: object, name: str) -> None:
 
 
 def _require_label_budget(value: object, name: str) -> None:
-    if value is not None and not (_is_positive(value) and float(value) <= 1):  # type: ignore[arg-type]
-        raise ValueError(f"{name} must be a share of the labels, greater than 0 and at most 1. Got {value!r} instead.")
+    if value is not None and not (_is_positive(value) and 1e-5 <= float(value) <= 1):  # type: ignore[arg-type]
+        raise ValueError(f"{name} must be a share of the labels, from 0.00001 to 1. Got {value!r} instead.")
 
 
 def _require_seeds(value: Any, name: str) -> None:

@@ -158,14 +158,16 @@ def test_one_class_a_row_is_asked_for():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"budget": 0}, "budget must be a share of the labels, greater than 0 and at most 1"),
-        ({"budget": 1.5}, "at most 1"),
-        ({"budget": math.nan}, "at most 1. Got nan"),
+        ({"budget": 0}, "budget must be a share of the labels, from 0.00001 to 1"),
+        ({"budget": 1.5}, "Got 1.5"),
+        ({"budget": math.nan}, "Got nan"),
         ({"budget": "0.1"}, "Got '0.1'"),
         ({"budget": True}, "Got True"),
         ({"strategy": "margin"}, "strategy must be"),
         ({"ask": "cells"}, "ask must be"),
+        ({"budget": 1e-9}, "Got 1e-09"),
         ({"window": 0}, "window must be"),
+        ({"window": 10**8}, "at most 10,000,000"),
         ({"window": 9, "ask": "rows"}, "window must be at least 10 rows"),
         ({"window": 3}, "window must be at least 4 rows"),
     ],
@@ -193,7 +195,7 @@ def test_a_number_of_classes_and_single_labels_of_whole_rows_are_refused():
     learner = LabelBudget(WholeRows()).partial_fit(X, Y)
     assert set(map(len, learner.estimator_.learnt_.values())) == {3}
     with pytest.raises(NotFittedError):
-        learner.query(X)
+        LabelBudget(WholeRows()).query(X)
 
 
 def test_a_learner_without_probabilities_is_refused_and_nan_ends_it():

@@ -281,7 +281,8 @@ class LabelBudget(AroundAnyClassifier):
             kept = weight > 0
             X, Y, mask, weight = X[kept], Y[kept], None if mask is None else mask[kept], weight[kept]
             metadata = _take_metadata(metadata, kept)
-        self._decide_then_learn(X, Y, mask, weight, metadata)
+        if len(Y):
+            self._decide_then_learn(X, Y, mask, weight, metadata)
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None, **metadata: Array) -> tuple[Array, Array]:
         return self._decide_then_learn(X, Y, mask, None, metadata)

@@ -73,7 +73,7 @@ def set_coverage(
     check_same_shape(truth, table, "sets")
     counted = _counted(mask, table.shape)
     codes = _codes(table, counted)
-    held = (codes == _OPEN) | (codes == read_indicator(truth, slice(None), "y_true"))
+    held = (codes == _OPEN) | (codes == read_indicator(truth, slice(0, len(table)), "y_true"))
     if average == "subset":
         rows = counted.any(axis=1)
         return float((held | ~counted).all(axis=1)[rows].mean())
@@ -97,7 +97,7 @@ def set_size(
     Returns
     -------
     float or ndarray of shape (n_labels,)
-        In [0, 2]: 1 if every label is decided, 2 if all are open.
+        In [0, 2]: 1 if every label is decided, 2 if all are open, 0 if all sets are empty.
 
     Raises
     ------

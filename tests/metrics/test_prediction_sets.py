@@ -31,6 +31,11 @@ def test_what_is_not_a_set_is_refused(metric, value):
         metric([[0, value]])
 
 
+def test_a_truth_that_is_no_label_is_refused():
+    with pytest.raises(ValueError, match=r"y_true must hold only 0 and 1\. Got -1 in row 1, label 0 instead"):
+        set_coverage([[0, 1], [-1, 1]], [[0, 1], [0, 1]])
+
+
 def test_other_bad_input_is_refused():
     with pytest.raises(ValueError, match="sets must have the shape of y_true"):
         set_coverage([[0, 1]], [[0]])

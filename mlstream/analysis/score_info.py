@@ -44,7 +44,7 @@ SCORE_HEADINGS = {
     ),
     "share_asked": Heading("Asked", "neither", "Share of the labels that the learner asked for, under a budget."),
     "set_coverage": Heading("Coverage of sets", "neither", "Share of prediction sets that hold the truth."),
-    "set_size": Heading("Size of sets", "lower", "Mean number of values in a prediction set: 2 if it is open, 0 if empty."),
+    "set_size": Heading("Size of sets", "lower", "Mean number of values in a prediction set: 2 if open, 0 if empty."),
     "set_size_late": Heading("Size of sets, late", "lower", "The same, over about the last 1,000 rows."),
     "acc": Heading("ACC", "higher", "BA_macro on the evaluation sets of the tasks seen, after the last experience."),
     "acc_mean": Heading("ACC, mean", "higher", "The same after each experience, mean over experiences."),

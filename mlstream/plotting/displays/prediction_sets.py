@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics import set_coverage
-from metrics.validation import require_integer
+from metrics.validation import check_number, require_integer
 from mlstream.plotting.matplotlib_parts import axes_or_new, draw_legend, line_style, literal
 from mlstream.plotting.styles import strategy_key
 
@@ -52,7 +52,7 @@ class PredictionSetsDisplay:
     Raises
     ------
     ValueError
-        If names or numbers of windows differ.
+        If names or numbers of windows differ, or `alpha` is not one share.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class PredictionSetsDisplay:
         self.n_rows = np.asarray(n_rows)
         self.coverages = {name: np.asarray(values, dtype=np.float64) for name, values in coverages.items()}
         self.n_open = {name: np.asarray(values, dtype=np.float64) for name, values in n_open.items()}
-        self.alpha = alpha
+        self.alpha = check_number(alpha, "alpha", low=0.0, high=1.0)
         shapes = {values.shape for values in (*self.coverages.values(), *self.n_open.values())}
         if self.coverages.keys() != self.n_open.keys() or shapes != {self.n_rows.shape}:
             raise ValueError(

@@ -363,6 +363,8 @@ def test_prediction_sets_are_drawn_window_by_window():
         PredictionSetsDisplay.from_predictions(Y, SETS, alpha=0.1)
     with pytest.raises(ValueError, match="coverages and n_open must have the same names, with a value for each of 1"):
         PredictionSetsDisplay([1], {"NN": [1.0]}, {}, alpha=0.1)
+    with pytest.raises(ValueError, match=r"alpha must be a finite number in \[0, 1\]. Got \(0.01, 0.1\)"):
+        PredictionSetsDisplay.from_predictions(Y, {"NN": SETS}, alpha=(0.01, 0.1))
 
 
 def test_a_reliability_diagram_draws_filled_bins_and_numbers_of_cells():

@@ -98,8 +98,9 @@ class LabelBudget(AroundAnyClassifier):
       drawn from a normal distribution of mean 1 and standard deviation 1. This is the randomised variable threshold of
       Zliobaite et al. (2014), for the uncertainty instead of the confidence, whose differences are small beside those
       of z, and with a step down that spends budgets beyond 1/2, too;
-    - "cardinality": so is sqrt(u * |c - m|). Here c is the number of labels of the row with p >= 1/2, and m the number
-      that is usual: the sum of the shares of positive answers, each with half an answer of either kind beforehand;
+    - "cardinality": so is sqrt(u * abs(c - m)). Here c is the number of labels of the row with p >= 1/2, and m the
+      number that is usual: the sum of the shares of positive answers, each with half an answer of either kind
+      beforehand;
     - "rarity": so is p / sqrt(n1 + 1) + (1 - p) / sqrt(n0 + 1), with n1 and n0 the positive and negative answers for
       the label so far. The rarer an answer has been, the more one is expected to teach.
 

@@ -244,7 +244,10 @@ class LabelBudget(AroundAnyClassifier):
     # ------------------------------------------------------------------ hooks
     @property
     def _rows_to_compile(self) -> int:
-        return math.ceil(4 * self._model._rows_to_compile / max(self.budget, _LEAST_BUDGET))
+        kind, holds, _ = _BUDGET_RULE
+        # another budget is refused when learning begins
+        budget = self.budget if isinstance(self.budget, kind) and holds(self.budget) else 1.0
+        return math.ceil(4 * self._model._rows_to_compile / budget)
 
     def _start(self) -> None:
         check_rules({"budget": self.budget}, {"budget": _BUDGET_RULE})

@@ -157,7 +157,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     label_budget : float, optional
         Share of the labels that a learner may ask for; by default it is given all. It is then in
         `estimators.LabelBudget`, with the strategy "uncertainty", and learns single labels if it can, else whole rows;
-        a learner that is a `LabelBudget` keeps its own. Every label is scored all the same. `references` learn all.
+        a learner that is a `LabelBudget`, or is around one, keeps its own. Every label is scored all the same.
+        `references` learn all.
     progress : callable, optional
         Called with the number of rows done and the number of rows of the stream; of a live source, with the number of
         rows so far, twice.
@@ -175,7 +176,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         their own time and again with late labels (`delayed_labels` with `predict_first`): scores of the first
         prediction of a row, where the others are of the last before the label came, decided by `decision` alone;
         ``share_asked``, ``set_coverage``, ``set_size`` and ``set_size_late``, what `estimators.LabelBudget` and
-        `estimators.PredictionSets` count themselves (``counted_scores_``);
+        `estimators.PredictionSets` count themselves (``counted_scores_``), inside another learner, too;
         ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``bwt_stepwise``,
         ``bwt_stepwise_gains``, ``bwt_stepwise_losses``, ``fwt_stepwise``, ``fwt_stepwise_gains`` and
         ``fwt_stepwise_losses`` of the balanced accuracies in R; ``frug_kwh`` and ``frug_kj``, see `metrics.frug`. Where

@@ -13,6 +13,7 @@ from metrics import acc, bwt, fm, frug, fwt, intransigence, stepwise_transfer
 from mlstream.evaluation.held_out import HIERARCHY_METRICS
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.scoring import Value, with_ending
+from mlstream.evaluation.wrapping import nested
 from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_result import LeftOut, Score
 from mlstream.streams.card_model import StreamCard
@@ -123,8 +124,11 @@ def add_prequential(record: ScoreRecord, scores: Numbers) -> None:
 
 
 def add_counted(record: ScoreRecord, estimator: object) -> None:
-    """Record the scores that a learner has counted itself, such as those of its prediction sets."""
-    for name, value in getattr(estimator, "counted_scores_", {}).items():
+    """Record the scores that a learner, or one inside it, has counted itself, such as those of its prediction sets."""
+    counted: dict[str, float] = {}
+    for one in nested(estimator, "_"):
+        counted = getattr(one, "counted_scores_", {}) | counted
+    for name, value in counted.items():
         record.add(name, value, "No row was learnt.")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from sklearn.base import is_classifier
@@ -13,6 +14,8 @@ from sklearn.utils import get_tags
 from estimators.contract.base import StreamClassifier
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.meta.label_budget import LabelBudget
+from estimators.pipeline import StreamPipeline
+from estimators.replay._meta_base import OuterClassifier
 
 _RULE = "estimator must be a scikit-learn estimator with partial_fit"
 _NOT_CLASSIFIERS = {"regressor", "clusterer", "outlier_detector"}
@@ -38,7 +41,7 @@ def with_label_budget(learner: Any, budget: float | None) -> Any:
 
     A TypeError is raised for a learner of another package that takes tables of labels: nothing can hide labels from it.
     """
-    if budget is None or isinstance(learner, LabelBudget):
+    if budget is None or any(isinstance(one, LabelBudget) for one in nested(learner)):
         return learner
     if not isinstance(learner, StreamClassifier):
         raise TypeError(
@@ -46,6 +49,15 @@ def with_label_budget(learner: Any, budget: float | None) -> Any:
             f"ones. Got {budget}; one of our learners, or a classifier of one class a row, can have a budget."
         )
     return LabelBudget(learner, budget)
+
+
+def nested(learner: Any, ending: str = "") -> Iterator[Any]:
+    """List a learner, then those inside it, each around one copy of the next; with ending "_", those that learn."""
+    while isinstance(learner, OuterClassifier | StreamPipeline):
+        yield learner
+        is_outer = isinstance(learner, OuterClassifier)
+        learner = getattr(learner, f"estimator{ending}") if is_outer else getattr(learner, f"steps{ending}")[-1][1]
+    yield learner
 
 
 def wrapped_as(estimator: object) -> str | None:

@@ -18,9 +18,14 @@ from sklearn.preprocessing import StandardScaler
 from estimators import (
     BinaryRelevance,
     ClassifierChain,
+    LabelBudget,
     LabelCombination,
+    OnlineLogisticRegression,
     PragmaStreamForestClassifier,
+    PredictionSets,
+    PrevalenceThreshold,
     RiverClassifier,
+    StreamPipeline,
 )
 from mlstream import Search, evaluate, run_campaign
 from mlstream.evaluation.learners import adapt_to_stream, fresh
@@ -271,6 +276,28 @@ def test_what_cannot_learn_labels_from_a_stream_is_refused_in_one_line(estimator
         with pytest.raises(TypeError, match=message) as refusal:
             call()
         assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "around", [PrevalenceThreshold, PredictionSets, lambda learner: StreamPipeline([("learner", learner)])]
+)
+def test_a_budget_inside_another_learner_is_the_only_one_and_is_in_the_record(around):
+    learner = around(LabelBudget(OnlineLogisticRegression(), 0.1))
+    shares = [evaluate(learner, STREAM, energy="none", label_budget=one).scores["share_asked"] for one in (None, 0.5)]
+    assert 0 < shares[0] < 0.1 + 1e-9
+    assert shares[1] == shares[0]
+
+
+def test_sets_inside_a_budget_are_in_the_record():
+    scores = evaluate(PredictionSets(OnlineLogisticRegression()), STREAM, energy="none", label_budget=0.5).scores
+    assert {"share_asked", "set_coverage", "set_size"} <= scores.keys()
+
+
+@pytest.mark.parametrize("budget", ["0.1", None, float("nan"), 0])
+def test_the_record_of_a_wrong_budget_says_what_it_must_be(budget, tmp_path):
+    learner = LabelBudget(OnlineLogisticRegression(), budget)
+    (result,) = run_campaign({"a": learner}, [STREAM], [0], tmp_path, energy="none")
+    assert f"budget must be a share of the labels, from 0.00001 to 1. Got {budget!r}" in result.error
 
 
 @pytest.mark.slow

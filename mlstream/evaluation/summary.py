@@ -126,8 +126,8 @@ def add_prequential(record: ScoreRecord, scores: Numbers) -> None:
 def add_counted(record: ScoreRecord, estimator: object) -> None:
     """Record the scores that a learner, or one inside it, has counted itself, such as those of its prediction sets."""
     counted: dict[str, float] = {}
-    for one in nested(estimator, "_"):
-        counted = getattr(one, "counted_scores_", {}) | counted
+    for learner in nested(estimator, "_"):
+        counted = getattr(learner, "counted_scores_", {}) | counted
     for name, value in counted.items():
         record.add(name, value, "No row was learnt.")
 

@@ -41,7 +41,7 @@ def with_label_budget(learner: Any, budget: float | None) -> Any:
 
     A TypeError is raised for a learner of another package that takes tables of labels: nothing can hide labels from it.
     """
-    if budget is None or any(isinstance(one, LabelBudget) for one in nested(learner)):
+    if budget is None or any(isinstance(part, LabelBudget) for part in nested(learner)):
         return learner
     if not isinstance(learner, StreamClassifier):
         raise TypeError(

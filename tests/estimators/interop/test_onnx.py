@@ -29,7 +29,6 @@ from estimators import (
     DivergedError,
     HoeffdingTreeClassifier,
     InvariantLogisticClassifier,
-    LabelBudget,
     OnlineLogisticRegression,
     OnlineNeuralClassifier,
     PrequentialCalibrator,
@@ -57,7 +56,8 @@ CONVERTED = (
     *("NN", "NN_TL", "NN_TLH", "NN_TLH_sampling", "NN_TLH_fifo", "NN_TLH_memories", "NN_TLH_mini_memories"),
     *("EWC", "LwF", "GDumb", "PRS", "OCDM", "DERpp", "A-GEM", "BR_LR", "StreamRidge", "RollingForest", "Stack"),
     *("ERM", "IRM", "V-REx", "GroupDRO"),
-    *("logistic regression", "alarm budget", "calibrator", "prevalence threshold", "binary relevance in threads"),
+    *("logistic regression", "alarm budget", "label budget", "prediction sets", "calibrator"),
+    *("prevalence threshold", "binary relevance in threads"),
     "pipeline",
 )
 SCALED = [("scale", StandardScaler()), ("learn", OnlineNeuralClassifier(8, random_state=0))]
@@ -73,7 +73,6 @@ VARIANTS = {
     "scaled in float64": clone(NETWORK).set_params(standardize="scale", dtype="float64"),
     "label not begun": BinaryRelevance(OnlineLogisticRegression(0.1), start="first-positive"),
     "no probabilities": BinaryRelevance(Perceptron(shuffle=False)),
-    "label budget": LabelBudget(OnlineLogisticRegression(0.1), 0.5),
     "calibrator of slopes": PrequentialCalibrator(OnlineLogisticRegression(0.1), method="sigmoid"),
     "late thresholds": PrevalenceThreshold(OnlineLogisticRegression(0.1), late_in_predict=True),
     "threshold on another package": PrevalenceThreshold(SGDClassifier(loss="log_loss", shuffle=False)),

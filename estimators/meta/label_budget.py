@@ -132,8 +132,8 @@ class LabelBudget(AroundAnyClassifier):
     >>> Y = (X[:, :2] > 0).astype(int)
     >>> learner = LabelBudget(OnlineLogisticRegression(), budget=0.05, random_state=0)
     >>> Y_pred, Y_proba = learner.predict_then_fit(X, Y)
-    >>> learner.n_answers_.sum(axis=1) <= 100
-    array([ True,  True])
+    >>> bool(learner.n_answers_.sum() <= 0.05 * Y.size)
+    True
     >>> bool((Y_pred == Y)[-1000:].mean() > 0.9)
     True
 

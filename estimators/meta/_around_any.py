@@ -32,9 +32,21 @@ class AroundAnyClassifier(EnvironmentClassifier, OuterClassifier):
     def _row_metadata(self) -> tuple[str, ...]:  # type: ignore[override]
         return self._model._row_metadata
 
+    @property
+    def _n_columns(self) -> int:
+        """Number of columns of probabilities."""
+        return self.n_labels_ if self._target.multilabel else len(self.classes_)
+
+    def _check_estimator(self) -> None:
+        if not hasattr(self.estimator, "predict_proba"):
+            raise TypeError(f"estimator must have predict_proba, for probabilities. Got {self.estimator!r} instead.")
+
     def _can_grow(self) -> bool:
         # the binary relevance put around others has no parameter that could be set
         return isinstance(self.estimator, StreamClassifier) and super()._can_grow()
+
+    def _infer_each(self, X: Features) -> tuple[Array, Array]:
+        return self.estimator_._infer_each(X)
 
     def _takes_checked(self) -> bool:
         """Return whether the classifier inside reads rows and labels as they have been checked here."""
@@ -56,10 +68,6 @@ class AroundProbabilities(AroundAnyClassifier):
     @abstractmethod
     def _learn_probabilities(self, proba: Array, Y: Array, mask: Mask | None, weight: Array | None) -> Array:
         """Learn rows of known probabilities, one after the other; return what was known of each before."""
-
-    def _check_estimator(self) -> None:
-        if not hasattr(self.estimator, "predict_proba"):
-            raise TypeError(f"estimator must have predict_proba, for probabilities. Got {self.estimator!r} instead.")
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
         # rows with weights are learnt one by one

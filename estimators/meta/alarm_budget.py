@@ -312,9 +312,6 @@ class AlarmBudget(AroundAnyClassifier):
             return self._weights.is_gain(proba), proba
         return self._weights.log_odds(proba) >= self._meter.threshold, proba
 
-    def _infer_each(self, X: Features) -> tuple[Array, Array]:
-        return self.estimator_._infer_each(X)
-
     # ------------------------------------------------------------------ parts
     def _decides_itself(self) -> bool:
         """Return whether alarms are what the classifier predicts."""

@@ -15,8 +15,9 @@ from estimators.contract.base import Mask, _take_metadata, fails_late
 from estimators.contract.failed_calls import DivergedError, unchanged_on_error, unchanged_or_marked
 from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.targets import as_table
+from estimators.contract.unknown_labels import take_rows
 from estimators.contract.validation import Features
-from estimators.meta._around_any import AroundAnyClassifier
+from estimators.meta._around_any import AroundAnyClassifier, as_floats
 from estimators.meta._kernels import asking as kernel
 from estimators.replay._meta_base import begin_inner
 from estimators.replay.memories import chances
@@ -58,8 +59,8 @@ class LabelBudget(AroundAnyClassifier):
         a row or none. "auto": for single labels where that is possible, else for rows. A row of one class is asked for
         as a whole.
     window : int, optional
-        Number of rows: of any so many rows in a row, the share that is asked for is at most the budget. By default the
-        budget of a window is that of ten rows, ``ceil(10 / budget)``.
+        Number of successive rows of which, wherever they begin, the budget is kept. By default it is as long as the
+        budget has room for all labels of ten rows, ``ceil(10 / budget)``.
     random_state : int, RandomState instance or None, default=None
         Seed of the strategy.
 
@@ -85,7 +86,7 @@ class LabelBudget(AroundAnyClassifier):
     Notes
     -----
     A row's labels cost 1 together, and each an equal part of it. With n rows so far, those asked for may cost
-    ``budget * n``; and in any `window` rows in a row, ``budget * window``. So no window of a whole number of such
+    ``budget * n``; and any `window` successive rows, ``budget * window``. So no window of a whole number of such
     lengths is overspent either, and one between two lengths at most as much as the longer. A row that comes without any
     known label is only predicted: it counts nowhere. An unknown label that is asked for costs as much as a known one.
 
@@ -253,8 +254,7 @@ class LabelBudget(AroundAnyClassifier):
         check_rules({"budget": self.budget}, {"budget": _BUDGET_RULE})
         require_choice(self.strategy, "strategy", tuple(_STRATEGIES))
         require_choice(self.ask, "ask", ("auto", "labels", "rows"))
-        if not hasattr(self.estimator, "predict_proba"):
-            raise TypeError(f"estimator must have predict_proba, for probabilities. Got {self.estimator!r} instead.")
+        self._check_estimator()
         self._asks_labels = self._find_unit()
         self._recent = np.zeros(self._check_window())
         self._ledger = np.zeros(1, kernel.LEDGER)
@@ -283,7 +283,7 @@ class LabelBudget(AroundAnyClassifier):
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, **metadata: Array) -> None:
         if weight is not None and not (weight > 0).all():
             kept = weight > 0
-            X, Y, mask, weight = X[kept], Y[kept], None if mask is None else mask[kept], weight[kept]
+            X, Y, mask, weight = take_rows(kept, X, Y, mask, weight)
             metadata = _take_metadata(metadata, kept)
         if len(Y):
             self._decide_then_learn(X, Y, mask, weight, metadata)
@@ -291,14 +291,7 @@ class LabelBudget(AroundAnyClassifier):
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None, **metadata: Array) -> tuple[Array, Array]:
         return self._decide_then_learn(X, Y, mask, None, metadata)
 
-    def _infer_each(self, X: Features) -> tuple[Array, Array]:
-        return self.estimator_._infer_each(X)
-
     # ------------------------------------------------------------------ parts
-    @property
-    def _n_columns(self) -> int:
-        return self.n_labels_ if self._target.multilabel else len(self.classes_)
-
     def _find_unit(self) -> bool:
         """Return whether single labels are asked for; refuse them for a classifier that learns whole rows."""
         learns_parts = self._model.uses_task or self._model._learns_unknown
@@ -368,7 +361,7 @@ class LabelBudget(AroundAnyClassifier):
 
     def _decide(self, proba: Array, counted: Mask | None, chance: Array, order: Array) -> tuple[Mask, float]:
         """Return which labels of a row to ask for, and what they cost."""
-        proba = np.ascontiguousarray(proba, dtype=np.float64)
+        proba = as_floats(proba)
         if math.isnan(sum(proba.tolist())):
             raise DivergedError(f"estimator must return probabilities. Got {proba.tolist()} for the labels of a row.")
         counted = np.ones(self._n_columns, dtype=np.bool_) if counted is None else counted

@@ -224,8 +224,7 @@ class PredictionSets(AroundProbabilities):
         self._alphas = _check_alpha(self.alpha, self._promise)
         self._firsts = np.ceil([1.0 / share for share in self._alphas.tolist()]) - 1.0
         self._check_estimator()
-        n_columns = self.n_labels_ if self._target.multilabel else len(self.classes_)
-        self._places = _places(self._promise, n_columns)
+        self._places = _places(self._promise, self._n_columns)
         self._state = _first_trackers(int(self._places.max()) + 1)
         self._tally = np.zeros(kernel.N_COUNTS)
         self.estimator_ = begin_inner(self, None)
@@ -260,9 +259,6 @@ class PredictionSets(AroundProbabilities):
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self.estimator_.predict_with_proba(X)
-
-    def _infer_each(self, X: Features) -> tuple[Array, Array]:
-        return self.estimator_._infer_each(X)
 
     def _cover(self, proba: Array) -> Array:
         """Return the sets of rows by the thresholds as they are."""

@@ -136,8 +136,7 @@ class PrequentialCalibrator(AroundProbabilities):
         rules: dict[str, Rule] = {"memory": (Real, lambda value: value >= 1, "a number of rows, at least 1")}
         check_rules({"memory": self.memory}, rules)
         self._check_estimator()
-        n_columns = self.n_labels_ if self._target.multilabel else len(self.classes_)
-        self._state = np.vstack([_first_maps(_PRIORS[0], 1), _first_maps(_PRIORS[1], n_columns)])
+        self._state = np.vstack([_first_maps(_PRIORS[0], 1), _first_maps(_PRIORS[1], self._n_columns)])
         self.estimator_ = begin_inner(self, None)
 
     def _grow(self, n_before: int) -> None:

@@ -152,6 +152,7 @@ def _require_warm_up(value: object, name: str) -> None:
 
 
 def _require_label_budget(value: object, name: str) -> None:
+    # the bounds of `estimators.LabelBudget`, which takes long to import
     if value is not None and not (_is_positive(value) and 1e-5 <= float(value) <= 1):  # type: ignore[arg-type]
         raise ValueError(f"{name} must be a share of the labels, from 0.00001 to 1. Got {value!r} instead.")
 

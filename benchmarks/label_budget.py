@@ -5,14 +5,15 @@
 
 Each row is predicted, then asked for or not; every row is scored. Streams are those that this project publishes; real
 tables are read from MLSTREAM_DATA. A line shows the mean over seeds of the strategies, the difference to random queries
-of the same budget, and the p of Wilcoxon's rank-sum test that it is chance.
+of the same budget, and the p of Wilcoxon's rank-sum test that it is chance. The last lines are CPU times of a row.
 """
 
 import argparse
+from functools import partial
 from itertools import product
 
 import numpy as np
-from harness import sized
+from harness import sized, us_a_row
 from scipy.stats import mannwhitneyu
 
 from estimators import LabelBudget, OnlineLogisticRegression, PrevalenceThreshold, make_strategy
@@ -44,6 +45,14 @@ def scores(learner: str, stream: Stream, strategy: str, options: argparse.Namesp
     return [score(budgeted, stream, seed) for seed in range(options.seeds)]
 
 
+def print_cost(name: str) -> None:
+    """Print what a row of ten labels takes under a budget of a tenth, and without one."""
+    alone = partial(make_strategy, name, random_state=0)
+    budgets = {f"ask={unit!r}": partial(LabelBudget, alone(), ask=unit, random_state=0) for unit in ("labels", "rows")}
+    for kind, (chunk, one) in us_a_row({"alone": alone, **budgets}).items():
+        print(f"{name}, {kind}: {chunk:.1f} us a row in one call, {one:.1f} us one by one")
+
+
 def main() -> None:
     """Print a line for each stream, learner and strategy."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -64,6 +73,8 @@ def main() -> None:
             gain, p = np.mean(found) - np.mean(chance), mannwhitneyu(found, chance).pvalue
             line = f"{name:20}{learner:12}{every:11.3f}{np.mean(chance):9.3f}  {strategy:12}{np.mean(found):8.3f}"
             print(f"{line}{gain:+11.4f}{p:8.4f}", flush=True)
+    for name in ("BR_LR", "StreamRidge"):
+        print_cost(name)
 
 
 if __name__ == "__main__":

@@ -12,11 +12,11 @@ MLSTREAM_SHARED_DATA.
 import argparse
 import itertools
 import os
-import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from harness import demand, sized
+from harness import demand, sized, us_a_row
 
 from estimators import PredictionSets, make_strategy
 from metrics import set_coverage
@@ -95,26 +95,12 @@ def line(name: str, X: np.ndarray, Y: np.ndarray, learner: str, options: argpars
     return miss, split, full
 
 
-def cost(learner: str) -> None:
+def cost(name: str) -> None:
     """Print what sets of ten labels add to a row."""
-    rng = np.random.default_rng(0)
-    X = rng.random((sized(20000, 200), 10))
-    Y, n_one = (X > 0.5).astype(np.uint8), sized(3000, 20)
-    best: dict[str, list[float]] = {}
-    for _, wrapped in itertools.product(range(sized(5, 1)), (False, True)):
-        model = make_strategy(learner, random_state=0)
-        model = PredictionSets(model) if wrapped else model
-        model.predict_then_fit(X[:100], Y[:100])
-        start = time.process_time()
-        model.predict_then_fit(X, Y)
-        middle = time.process_time()
-        for x, y in zip(X[:n_one], Y[:n_one], strict=True):
-            model.predict_then_fit_one(x, y)
-        times = (middle - start) / len(X), (time.process_time() - middle) / n_one
-        before = best.get(str(wrapped), list(times))
-        best[str(wrapped)] = [min(pair) for pair in zip(before, times, strict=True)]
-    added = [1e6 * (with_sets - plain) for with_sets, plain in zip(best["True"], best["False"], strict=True)]
-    print(f"sets of 10 labels beside {learner}: {added[0]:.1f} us a row in one call, {added[1]:.1f} us one by one")
+    alone = partial(make_strategy, name, random_state=0)
+    found = us_a_row({"alone": alone, "sets": lambda: PredictionSets(alone())})
+    chunk, one = np.subtract(found["sets"], found["alone"])
+    print(f"sets of 10 labels beside {name}: {chunk:.1f} us a row in one call, {one:.1f} us one by one")
 
 
 def main() -> None:

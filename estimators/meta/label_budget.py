@@ -245,10 +245,7 @@ class LabelBudget(AroundAnyClassifier):
     # ------------------------------------------------------------------ hooks
     @property
     def _rows_to_compile(self) -> int:
-        kind, holds, _ = _BUDGET_RULE
-        # another budget is refused when learning begins
-        budget = self.budget if isinstance(self.budget, kind) and holds(self.budget) else 1.0
-        return math.ceil(4 * self._model._rows_to_compile / budget)
+        return math.ceil(4 * self._model._rows_to_compile / self.budget)
 
     def _start(self) -> None:
         check_rules({"budget": self.budget}, {"budget": _BUDGET_RULE})

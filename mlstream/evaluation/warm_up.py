@@ -62,8 +62,16 @@ def warm_up(estimator: object, stream: Stream, settings: Settings | None = None)
 def _rows_to_compile(estimator: object) -> int:
     """Return the most rows that the learner, or one inside it, asks for."""
     parts = [estimator, *estimator.get_params().values()] if hasattr(estimator, "get_params") else [estimator]
-    wanted = [n for one in parts if isinstance(n := getattr(one, "_rows_to_compile", None), Integral)]
+    wanted = [n for part in parts if isinstance(n := _rows_asked_for(part), Integral)]
     return min(max(map(int, wanted), default=_WARM_UP_ROWS), _MAX_WARM_UP_ROWS)
+
+
+def _rows_asked_for(part: object) -> object:
+    try:
+        return getattr(part, "_rows_to_compile", None)
+    except (TypeError, ValueError, ArithmeticError):
+        # it follows from a wrong parameter, which is refused when learning begins
+        return None
 
 
 def _first_rows(stream: Stream, n_rows: int) -> Iterator[tuple[Experience, slice]]:

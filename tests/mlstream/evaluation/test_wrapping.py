@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from estimators import (
     BinaryRelevance,
     ClassifierChain,
+    GOOWEMLClassifier,
     LabelBudget,
     LabelCombination,
     OnlineLogisticRegression,
@@ -298,6 +299,12 @@ def test_the_record_of_a_wrong_budget_says_what_it_must_be(budget, tmp_path):
     learner = LabelBudget(OnlineLogisticRegression(), budget)
     (result,) = run_campaign({"a": learner}, [STREAM], [0], tmp_path, energy="none")
     assert f"budget must be a share of the labels, from 0.00001 to 1. Got {budget!r}" in result.error
+
+
+@pytest.mark.parametrize("size", ["x", None, float("nan")])
+def test_the_record_of_a_wrong_chunk_size_says_what_it_must_be(size, tmp_path):
+    (result,) = run_campaign({"a": GOOWEMLClassifier(chunk_size=size)}, [STREAM], [0], tmp_path, energy="none")
+    assert "chunk_size must be" in result.error
 
 
 @pytest.mark.slow

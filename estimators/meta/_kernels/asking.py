@@ -1,4 +1,4 @@
-"""Decisions which labels of a row to ask for: a ledger of what was asked, and strategies whose thresholds vary."""
+"""Decide for which labels of a row to ask: a ledger of queries, and strategies whose thresholds vary."""
 
 import math
 

@@ -45,6 +45,8 @@ PAGES = {name: path.read_text(encoding="utf-8") for name, path in pages().items(
 BLOCKS = {"README": blocks(README, MARKDOWN_BLOCK)} | {
     name: blocks(text) for name, text in PAGES.items() if name not in ELSEWHERE
 }
+# a module that a page has readers write, and others name
+MODULE = next(block.code for block in BLOCKS["README"] if block.code.startswith("# my_module.py"))
 INLINES = {name: inlines(path) for name, path in (pages() | markdown_pages()).items() if name not in ELSEWHERE}
 
 
@@ -55,6 +57,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "my-streams").mkdir()
     (tmp_path / "my_learners.py").write_text(LEARNERS)
+    (tmp_path / "my_module.py").write_text(MODULE)
     for name, rows in TABLES.items():
         (tmp_path / name).write_text("\n".join(rows) + "\n")
     for path in ("news.npz", "my-streams/news.npz"):

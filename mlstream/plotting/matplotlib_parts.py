@@ -61,6 +61,20 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float], *, open_sides: bool 
     return new
 
 
+def axes_below(above: Axes, share: float) -> Axes:
+    """Make axes below others, with the same x, of a share of their height. A layout makes room for both."""
+    place = above.get_subplotspec()
+    if place is None:  # no layout moves them
+        below = above.inset_axes((0.0, -share - 0.05, 1.0, share), sharex=above)
+    else:
+        rows = place.subgridspec(2, 1, height_ratios=(1.0, share))
+        above.set_subplotspec(rows[0])
+        below = above.figure.add_subplot(rows[1], sharex=above)
+    above.tick_params(labelbottom=False)
+    below.spines[["top", "right"]].set_visible(False)
+    return below
+
+
 def new_panels(n_panels: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
     """Make a figure of panels side by side."""
     # The object itself, not pyplot: no window, no global state.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from metrics import set_coverage
 from metrics.validation import check_number, require_integer
-from mlstream.plotting.matplotlib_parts import axes_or_new, draw_legend, line_style, literal
+from mlstream.plotting.matplotlib_parts import axes_below, axes_or_new, draw_legend, line_style, literal
 from mlstream.plotting.styles import strategy_key
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class PredictionSetsDisplay:
         """
         self.ax_ = axes_or_new(ax, _SIZE, open_sides=True)
         self.figure_ = self.ax_.figure
-        self.below_ = self.ax_.inset_axes((0.0, -_BELOW - 0.05, 1.0, _BELOW), sharex=self.ax_)
+        self.below_ = axes_below(self.ax_, _BELOW)
         self.ax_.axhline(1.0 - self.alpha, color="0.4", linewidth=1, linestyle="--", zorder=0)
         self.lines_ = []
         for place, (name, coverage) in enumerate(self.coverages.items()):
@@ -111,10 +111,7 @@ class PredictionSetsDisplay:
             self.lines_ += self.ax_.plot(self.n_rows, coverage, **{"label": literal(name), **style})
             self.below_.plot(self.n_rows, self.n_open[name], **style)
         self.ax_.set(ylabel="Coverage")
-        self.ax_.tick_params(labelbottom=False)
         self.below_.set(xlabel="Row of the stream", ylabel="Open labels", ylim=(0, None))
-        for side in ("top", "right"):
-            self.below_.spines[side].set_visible(False)
         draw_legend(self.ax_)
         return self
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy.typing as npt
 
 from metrics import CalibrationCurve, calibration_curve
-from mlstream.plotting.matplotlib_parts import axes_or_new, draw_legend, line_style, literal
+from mlstream.plotting.matplotlib_parts import axes_below, axes_or_new, draw_legend, line_style, literal
 from mlstream.plotting.styles import strategy_key
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class ReliabilityDisplay:
         """
         self.ax_ = axes_or_new(ax, _SIZE, open_sides=True)
         self.figure_ = self.ax_.figure
-        self.below_ = self.ax_.inset_axes((0.0, -_BELOW - 0.03, 1.0, _BELOW), sharex=self.ax_)
+        self.below_ = axes_below(self.ax_, _BELOW)
         self.ax_.axline((0.0, 0.0), slope=1.0, color="0.6", linewidth=1, zorder=0)
         self.lines_ = []
         for place, (name, curve) in enumerate(self.curves.items()):
@@ -87,10 +87,7 @@ class ReliabilityDisplay:
             self.lines_ += self.ax_.plot(*points, **{"label": literal(name), "marker": "o", "markersize": 4, **style})
             self.below_.plot(points[0], curve.n_cells[filled], **{**style, "marker": "o", "markersize": 3})
         self.ax_.set(ylabel="Share of true cells", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-        self.ax_.tick_params(labelbottom=False)
         self.below_.set(xlabel="Mean probability", ylabel="Cells", yscale="log")
-        for side in ("top", "right"):
-            self.below_.spines[side].set_visible(False)
         draw_legend(self.ax_)
         return self
 

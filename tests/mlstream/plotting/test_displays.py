@@ -68,6 +68,14 @@ def _close_figures():
 
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_nothing_is_cut_off_at_the_edge_of_a_new_figure(make):
+    figure = make().figure_
+    figure.draw_without_rendering()
+    drawn, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
+    assert min(drawn.x0, drawn.y0, width - drawn.x1, height - drawn.y1) > -0.01
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 def test_a_display_draws_into_the_axes_it_is_given_or_into_new_ones(make):
     figure, axes = plt.subplots(1, 2)
     display = make(ax=axes[1])
@@ -374,5 +382,8 @@ def test_a_reliability_diagram_draws_filled_bins_and_numbers_of_cells():
     assert display.below_.lines[0].get_ydata().tolist() == [5, 3]
     alone = ReliabilityDisplay.from_predictions(ALARMS, {"wind": SCORES}, n_bins=2, label_mask=[False, True])
     np.testing.assert_allclose(alone.lines_[0].get_ydata(), [0, 0.5])
+    free = plt.figure().add_axes((0.2, 0.5, 0.7, 0.4))
+    beneath = ReliabilityDisplay.from_predictions(ALARMS, {"NN": SCORES}, ax=free).below_
+    assert beneath.get_window_extent().y1 < free.get_window_extent().y0
     with pytest.raises(TypeError, match=r"y_proba must be a mapping of names to probabilities. Got list"):
         ReliabilityDisplay.from_predictions(ALARMS, [SCORES])

@@ -1,8 +1,8 @@
 """How kernels are compiled: the options, and what is written in LLVM's words.
 
-Kernels import Numba from here only. `keeping`, `parts`, `prebuilt` and `watching` use parts of it that are not public,
-and serve the releases that were tried with them. A newer one compiles kernels as it compiles anybody's functions: the
-results are the same, and the first call takes longer.
+Kernels import Numba from here only, but for the lanes of networks. `keeping`, `parts`, `prebuilt` and `watching` use
+parts of it that are not public, and serve the releases that were tried with them. A newer one compiles kernels as it
+compiles anybody's functions: the results are the same, and the first call takes longer.
 """
 
 from __future__ import annotations
@@ -85,8 +85,9 @@ PART: Options = {**BUILD, "_nrt": False}
 # what runs once a row or more often: to hand an array to a function costs as much as to work on a small one
 INLINE: Options = {**BUILD, "forceinline": True}
 HOT: Options = {**PART, "forceinline": True}
-# sums may be taken in the order, and with the fused products, that vectors like best; the same every time
+# sums may be taken in the order that vectors of this processor like best: for what is only compared with a limit
 SUM: Options = {"fastmath": {"reassoc", "nsz", "contract"}}
+# a product and the sum it goes into are rounded once: the same bits on all processors that can do so, since 2013
 FUSED: Options = {"fastmath": {"contract"}}
 
 # the options above that anybody may use

@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from estimators._kernels.compile import BUILD, FUSED, JIT, SUM, njit, uint64
+from estimators._kernels.compile import BUILD, FUSED, JIT, njit, uint64
 from estimators._typing import Number
 from estimators.networks._kernels.adam import B1, B2, EPS
 from estimators.networks._kernels.state import MIN_M, MIN_V, ONE, ZERO, Doubles, Flags, Floats, Integers, Lazy
-from estimators.networks._kernels.vectors import l1_norm
+from estimators.networks._kernels.vectors import dot, l1_norm
 
 EARLY, STRETCH = 500, 8
 HORIZON = {np.dtype(np.float32): 160, np.dtype(np.float64): 372}  # 0.9**160 = 5e-8, 0.9**372 = 1e-17
@@ -119,29 +119,24 @@ def catch_up(
         _shrink(m, v, constants, terms, at, width)
 
 
-@njit(**BUILD, **SUM)
+@njit(**BUILD)
 def _sum_terms(lazy: Lazy, rate: float, t: int, n: int) -> None:
     """Put u, eps, and the rate times M_0, M_2, M_3, ... of the n steps after step t into the terms."""
-    powers, corrections, scratch, terms = lazy.powers, lazy.corrections, lazy.scratch, lazy.terms
-    total, mean = 0.0, 0.0
-    t = min(t, SETTLED - n)
-    for s in range(1, n + 1):
-        p = powers[0, s] * corrections[0, t + s] * rate
-        u = powers[1, s] * corrections[1, t + s]
-        total += p
-        mean += p * u
-        scratch[0, s], scratch[1, s] = p, u
-    mean /= total
+    terms, b1_powers, b2_powers = lazy.terms, lazy.powers[0], lazy.powers[1]
+    p, u, b1_corrections, b2_corrections = lazy.scratch[0], lazy.scratch[1], lazy.corrections[0], lazy.corrections[1]
+    after = uint64(min(t, SETTLED - n) + 1)
+    for s in range(uint64(n)):
+        p[s] = b1_powers[s + 1] * b1_corrections[after + s] * rate
+        u[s] = b2_powers[s + 1] * b2_corrections[after + s]
+    total = rate * dot(b1_powers, 1, b1_corrections, after, n)
+    mean = dot(p, 0, u, 0, n) / total
     terms[0], terms[1], terms[2] = mean, EPS, total
-    for s in range(1, n + 1):
-        scratch[1, s] = scratch[1, s] / mean - 1
-        scratch[0, s] *= scratch[1, s]
+    for s in range(uint64(n)):
+        u[s] = u[s] / mean - 1
     for order in range(3, lazy.last_moment + 2):
-        moment = 0.0
-        for s in range(1, n + 1):
-            scratch[0, s] *= scratch[1, s]
-            moment += scratch[0, s]
-        terms[order] = moment
+        for s in range(uint64(n)):
+            p[s] *= u[s]
+        terms[order] = dot(p, 0, u, 0, n)
 
 
 @njit(**BUILD, **FUSED)

@@ -6,6 +6,7 @@ the loops into vector instructions.
 
 from estimators._kernels.compile import FUSED, INLINE, SUM, njit, uint64
 from estimators._typing import Number
+from estimators.networks._kernels.lanes import N_LANES, lane_products
 from estimators.networks._kernels.state import Floats
 
 Four = tuple[Number, Number, Number, Number]
@@ -60,19 +61,19 @@ def add4(z: Floats, at: int, w: Floats, starts: tuple[int, int, int, int], x: Fo
         z[z_at + k] += x_a * w[a + k] + x_b * w[b + k] + x_c * w[c + k] + x_d * w[d + k]
 
 
-@njit(**INLINE, **SUM)
-def dot(a: Floats, at: int, b: Floats, start: int, n: int) -> float:
-    """Return the scalar product of n numbers of a, at least one, and n of b."""
-    a_at, b_at = uint64(at), uint64(start)
-    total = a[a_at] * b[b_at]
-    for k in range(uint64(1), uint64(n)):
+@njit(**INLINE, **FUSED)
+def dot(a: Floats, at: int, b: Floats, start: int, n: int) -> Number:
+    """Return the scalar product of n numbers of a and n of b, with the same bits on all processors."""
+    a_at, b_at, n_in_lanes = uint64(at), uint64(start), uint64(n) // N_LANES * N_LANES
+    total = lane_products(a, a_at, b, b_at, n_in_lanes)
+    for k in range(n_in_lanes, uint64(n)):
         total += a[a_at + k] * b[b_at + k]
     return total
 
 
 @njit(**INLINE, **SUM)
 def l1_norm(a: Floats, at: int, n: int) -> float:
-    """Return the sum of the absolute values of n numbers of a, at least one."""
+    """Return the sum of the absolute values of n numbers of a, at least one, to be compared with a limit."""
     a_at = uint64(at)
     total = abs(a[a_at])
     for k in range(uint64(1), uint64(n)):

@@ -87,7 +87,7 @@ INLINE: Options = {**BUILD, "forceinline": True}
 HOT: Options = {**PART, "forceinline": True}
 # sums may be taken in the order that vectors of this processor like best: for what is only compared with a limit
 SUM: Options = {"fastmath": {"reassoc", "nsz", "contract"}}
-# a product and the sum it goes into are rounded once: the same bits on all processors that can do so, since 2013
+# a product and the sum it goes into are rounded once: the same bits on all x86-64 that can do so, since 2013
 FUSED: Options = {"fastmath": {"contract"}}
 
 # the options above that anybody may use

@@ -58,7 +58,7 @@ def test_twice_the_labels_take_twice_the_memory(cases):
         # what is compiled, or imported, at the first call does not count
         learnt(name, 10)
         size, peak = bytes_for(name, N_LABELS)
-        # threads of earlier tests may take memory meanwhile: the least of some measurements is the learner's
+        # what else the process takes meanwhile counts, too: the least of some measurements is nearest to the learner's
         larger = np.array([bytes_for(name, 2 * N_LABELS) for _ in range(3)])
         assert larger[:, 0].min() <= 2.2 * size
         assert larger[:, 1].min() <= 2.2 * peak

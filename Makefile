@@ -61,7 +61,7 @@ demo: .venv/demo.stamp ## the main job on embedded data, into demo/
 	$(BIN)/mlstream demo --output demo
 
 # The fast tier: every room, public name, command, law and file format once.
-test: .venv/kernels.stamp ## the fast tests, in less than three minutes
+test: .venv/kernels.stamp ## the fast tests, in 15 minutes on two slow cores
 	@$(TIMED) $(MAKE) --no-print-directory run-test
 
 run-test:

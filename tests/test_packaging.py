@@ -55,5 +55,13 @@ def test_issue_forms_have_what_their_host_asks_for(path):
 def test_the_workflow_runs_the_script_that_everybody_runs():
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
     (job,) = workflow["jobs"].values()
-    assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/run"]
-    assert (ROOT / ".ci" / "run").stat().st_mode & 0o100
+    assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/run ${{ matrix.verbs }}"]
+    script = ROOT / ".ci" / "run"
+    assert script.stat().st_mode & 0o100
+    every_change, *others = job["strategy"]["matrix"]["verbs"]
+    assert f"(($#)) || set -- {every_change}\n" in script.read_text(encoding="utf-8")
+    # what `make` lists for maintainers, but for what the night takes
+    nightly = yaml.safe_load((ROOT / ".github" / "workflows" / "nightly.yml").read_text(encoding="utf-8"))
+    at_night = {verb.split()[0] for verb in nightly["jobs"]["soak"]["strategy"]["matrix"]["verb"]}
+    listed = re.findall(r"^([a-z-]+):.*[^#]### ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {*every_change.split(), *others} == {"test", *listed} - at_night

@@ -52,16 +52,19 @@ def bytes_for(name, n_labels):
     return size, peak
 
 
-@in_two_tiers([*sorted(set(HERE) - QUADRATIC - OF_OTHERS - set(COSTLY)), *COSTLY], n_fast=-len(COSTLY))
+@in_two_tiers([*sorted(set(HERE) - QUADRATIC - OF_OTHERS - set(COSTLY)), *COSTLY], n_fast=5)
 def test_twice_the_labels_take_twice_the_memory(cases):
     def check(name):
         # what is compiled, or imported, at the first call does not count
         learnt(name, 10)
         size, peak = bytes_for(name, N_LABELS)
         # what else the process takes meanwhile counts, too: the least of some measurements is nearest to the learner's
-        larger = np.array([bytes_for(name, 2 * N_LABELS) for _ in range(3)])
-        assert larger[:, 0].min() <= 2.2 * size
-        assert larger[:, 1].min() <= 2.2 * peak
+        larger = np.full(2, np.inf)
+        for _ in range(3):
+            larger = np.minimum(larger, bytes_for(name, 2 * N_LABELS))
+            if (larger <= [2.2 * size, 2.2 * peak]).all():
+                return
+        pytest.fail(f"{name} grows from {size} and {peak} bytes to {larger}")
 
     check_all(cases, check)
 

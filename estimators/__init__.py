@@ -73,6 +73,7 @@ else:
             "estimators.meta.goowe_ml": ["GOOWEMLClassifier"],
             "estimators.meta.label_budget": ["LabelBudget"],
             "estimators.meta.label_combination": ["LabelCombination"],
+            "estimators.meta.novel_labels": ["NovelLabels"],
             "estimators.meta.prediction_sets": ["PredictionSets"],
             "estimators.meta.prequential_calibrator": ["PrequentialCalibrator"],
             "estimators.meta.prequential_stack": ["PrequentialStack"],

@@ -21,6 +21,7 @@ from estimators.meta.context_window import ContextWindowClassifier as ContextWin
 from estimators.meta.goowe_ml import GOOWEMLClassifier as GOOWEMLClassifier
 from estimators.meta.label_budget import LabelBudget as LabelBudget
 from estimators.meta.label_combination import LabelCombination as LabelCombination
+from estimators.meta.novel_labels import NovelLabels as NovelLabels
 from estimators.meta.prediction_sets import PredictionSets as PredictionSets
 from estimators.meta.prequential_calibrator import PrequentialCalibrator as PrequentialCalibrator
 from estimators.meta.prequential_stack import PrequentialStack as PrequentialStack

@@ -8,11 +8,14 @@ import numpy as np
 from estimators._typing import Array
 from estimators.contract.base import Mask, StreamClassifier, _take_metadata, fails_late
 from estimators.contract.environments import EnvironmentClassifier
-from estimators.contract.failed_calls import check_not_diverged, unchanged_or_marked
+from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.targets import as_table
 from estimators.contract.validation import Features
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.replay._meta_base import OuterClassifier
+
+# Checked rows: features, labels, which of them count, and which rows have a label to learn, None being all.
+Rows = tuple[Features, Array, Mask | None, Mask | None]
 
 
 class AroundAnyClassifier(EnvironmentClassifier, OuterClassifier):
@@ -52,9 +55,7 @@ class AroundAnyClassifier(EnvironmentClassifier, OuterClassifier):
         """Return whether the classifier inside reads rows and labels as they have been checked here."""
         return self._target.multilabel and self.estimator_._nominal is None
 
-    def _predict_then_learn_inside(
-        self, rows: tuple[Features, Array, Mask | None, Mask | None], passed: Mapping[str, Array]
-    ) -> tuple[Array, Array]:
+    def _predict_then_learn_inside(self, rows: Rows, passed: Mapping[str, Array]) -> tuple[Array, Array]:
         """Predict and learn checked rows: the classifier would check them again, as long as all else takes for one."""
         inner = self.estimator_
         check_not_diverged(inner)
@@ -66,8 +67,22 @@ class AroundProbabilities(AroundAnyClassifier):
     """Learn from the probabilities of each row before the classifier inside learns its labels."""
 
     @abstractmethod
-    def _learn_probabilities(self, proba: Array, Y: Array, mask: Mask | None, weight: Array | None) -> Array:
+    def _learn_probabilities(
+        self, X: Features, proba: Array, Y: Array, mask: Mask | None, weight: Array | None
+    ) -> Array:
         """Learn rows of known probabilities, one after the other; return what was known of each before."""
+
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None, **metadata: Array) -> tuple[Array, Array]:
+        # the classifier's part: `_predict_then_learn_checked` has the probabilities of all rows of the call
+        return self.estimator_.predict_then_fit(X, as_table(Y), label_mask=mask, **metadata)
+
+    def _predict_then_teach(
+        self, call: unchanged_on_error, rows: Rows, passed: Mapping[str, Array]
+    ) -> tuple[Array, Array]:
+        """Return decisions and probabilities of checked rows by the classifier inside, which then learns them."""
+        if self._takes_checked():
+            return self._predict_then_learn_inside(rows, passed)
+        return super()._predict_then_learn_checked(call, rows, passed)
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
         # rows with weights are learnt one by one
@@ -83,7 +98,7 @@ class AroundProbabilities(AroundAnyClassifier):
                 for row in rows
             ]
             proba = np.vstack([self._learn_weighted(*part) for part in parts])
-        self._learn_probabilities(proba, Y, mask, weight)
+        self._learn_probabilities(X, proba, Y, mask, weight)
 
     def _learn_weighted(
         self, X: Features, Y: Array, mask: Mask | None, weight: Array, metadata: Mapping[str, Array]

@@ -14,9 +14,8 @@ from estimators.contract.base import Mask
 from estimators.contract.failed_calls import DivergedError, unchanged_on_error, unchanged_or_marked
 from estimators.contract.locks import lock_of
 from estimators.contract.prevalence import one_hot
-from estimators.contract.targets import as_table
 from estimators.contract.validation import Features
-from estimators.meta._around_any import AroundProbabilities, as_floats, refusal_of
+from estimators.meta._around_any import AroundProbabilities, Rows, as_floats, refusal_of
 from estimators.meta._kernels import covering as kernel
 from estimators.meta._kernels.covering import cover, cover_then_learn
 from estimators.replay._meta_base import begin_inner
@@ -25,7 +24,6 @@ from metrics.validation import require_choice, shown
 # what the loop takes where all cells that are known count, and where rows have no weights
 _ALL, _ALIKE = np.empty((0, 0), dtype=np.bool_), np.empty(0)
 _PROMISES = ("value", "label", "row")
-_Rows = tuple[Features, Array, Mask | None, Mask | None]
 
 
 class PredictionSets(AroundProbabilities):
@@ -235,27 +233,20 @@ class PredictionSets(AroundProbabilities):
         n_new = int(self._places.max()) + 1 - len(self._state)
         self._state = np.vstack([self._state, _first_trackers(n_new)])
 
-    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None, **metadata: Array) -> tuple[Array, Array]:
-        # the classifier's part; `_cover_then_learn` has the probabilities of all rows of the call
-        return self.estimator_.predict_then_fit(X, as_table(Y), label_mask=mask, **metadata)
-
     def _predict_then_learn_checked(
-        self, call: unchanged_on_error, rows: _Rows, passed: Mapping[str, Array]
+        self, call: unchanged_on_error, rows: Rows, passed: Mapping[str, Array]
     ) -> tuple[Array, Array]:
         return self._cover_then_learn(call, rows, passed)[1:]
 
     def _cover_then_learn(
-        self, call: unchanged_on_error, rows: _Rows, passed: Mapping[str, Array]
+        self, call: unchanged_on_error, rows: Rows, passed: Mapping[str, Array]
     ) -> tuple[Array, Array, Array]:
         """Return sets, decisions and probabilities of checked rows, then learn them."""
-        if self._takes_checked():
-            decided, proba = self._predict_then_learn_inside(rows, passed)
-        else:
-            decided, proba = super()._predict_then_learn_checked(call, rows, passed)
-        learnt = rows[3]
+        decided, proba = self._predict_then_teach(call, rows, passed)
+        X, Y, mask, learnt = rows
         if learnt is not None and not learnt.any():
             return self._cover(proba), decided, proba
-        return self._learn_probabilities(proba, rows[1], rows[2], None), decided, proba
+        return self._learn_probabilities(X, proba, Y, mask, None), decided, proba
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self.estimator_.predict_with_proba(X)
@@ -267,7 +258,14 @@ class PredictionSets(AroundProbabilities):
             raise ValueError(refusal_of(proba))
         return sets
 
-    def _learn_probabilities(self, proba: Array, Y: Array, mask: Mask | None, weight: Array | None) -> Array:
+    def _learn_probabilities(
+        self,
+        X: Features,  # noqa: ARG002
+        proba: Array,
+        Y: Array,
+        mask: Mask | None,
+        weight: Array | None,
+    ) -> Array:
         """Return the sets of each row by the rows before it, then learn its labels."""
         sets, after, tally = np.empty(proba.shape, dtype=np.int8), self._state.copy(), self._tally.copy()
         if Y.ndim == 1:

@@ -15,7 +15,7 @@ from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.prevalence import one_hot
 from estimators.contract.targets import as_table
 from estimators.contract.validation import Features
-from estimators.meta._around_any import AroundProbabilities, as_floats, refusal_of
+from estimators.meta._around_any import AroundProbabilities, Rows, as_floats, refusal_of
 from estimators.meta._kernels import calibrating as kernel
 from estimators.meta._kernels.calibrating import N_NUMBERS, calibrate, calibrate_then_learn
 from estimators.replay._meta_base import begin_inner
@@ -145,18 +145,18 @@ class PrequentialCalibrator(AroundProbabilities):
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None, **metadata: Array) -> tuple[Array, Array]:
         proba = self.estimator_.predict_then_fit(X, as_table(Y), label_mask=mask, **metadata)[1]
-        return self._decide(self._learn_probabilities(proba, Y, mask, None))
+        return self._decide(self._learn_probabilities(X, proba, Y, mask, None))
 
     def _predict_then_learn_checked(
         self,
         call: unchanged_on_error,
-        rows: tuple[Features, Array, Mask | None, Mask | None],
+        rows: Rows,
         passed: Mapping[str, Array],
     ) -> tuple[Array, Array]:
         if not self._takes_checked():
             return super()._predict_then_learn_checked(call, rows, passed)
         proba = self._predict_then_learn_inside(rows, passed)[1]
-        proba = self._learn_probabilities(proba, rows[1], rows[2], None)
+        proba = self._learn_probabilities(rows[0], proba, rows[1], rows[2], None)
         return self._target.decisions(proba >= 0.5, proba), proba
 
     def _predict_proba(self, X: Features) -> Array:
@@ -194,7 +194,14 @@ class PrequentialCalibrator(AroundProbabilities):
             raise ValueError(refusal_of(proba))
         return self._shared_out(calibrated)
 
-    def _learn_probabilities(self, proba: Array, Y: Array, mask: Mask | None, weight: Array | None) -> Array:
+    def _learn_probabilities(
+        self,
+        X: Features,  # noqa: ARG002
+        proba: Array,
+        Y: Array,
+        mask: Mask | None,
+        weight: Array | None,
+    ) -> Array:
         """Calibrate the probabilities of each row by the rows before it, then learn its labels."""
         calibrated, after = np.empty(proba.shape), self._state.copy()
         if Y.ndim == 1:

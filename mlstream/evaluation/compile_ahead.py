@@ -111,6 +111,7 @@ def _meet_other_learners() -> None:
         estimators.HoeffdingTreeClassifier(zeros="together"),
         estimators.OnlineCoordinateBoosting(estimators.OnlineLogisticRegression()),
         *(estimators.LabelBudget(estimators.MeanLabelsClassifier(), ask=ask) for ask in ("rows", "labels")),
+        estimators.NovelLabels(estimators.MeanLabelsClassifier()),
         estimators.PredictionSets(estimators.MeanLabelsClassifier()),
         estimators.PrequentialCalibrator(estimators.MeanLabelsClassifier()),
         estimators.PrevalenceThreshold(estimators.MeanLabelsClassifier()),
@@ -130,6 +131,7 @@ def _meet_rare_cases() -> None:
         capped = estimators.AlarmBudget(estimators.MeanLabelsClassifier(), budget, key_budget=1)
         capped.predict_then_fit(X, Y, keys={"row": np.arange(len(X))})
     estimators.PredictionSets(estimators.MeanLabelsClassifier()).partial_fit(X, Y).predict_set(X)
+    estimators.NovelLabels(estimators.MeanLabelsClassifier()).partial_fit(X, Y).score_novelty(X)
     estimators.HoeffdingTreeClassifier(categorical_features=[0]).partial_fit(np.round(X), classes)
     estimators.StreamRidgeClassifier().partial_fit(wide, Y[: wide.shape[0]]).predict(wide)
     sets = np.random.default_rng(0).integers(0, 2, (_N_ROWS, 10))

@@ -40,6 +40,7 @@ from estimators import (
     MLSAkNNClassifier,
     MLSAMPkNNClassifier,
     NearestRowClassifier,
+    NovelLabels,
     OnlineCoordinateBoosting,
     OnlineLogisticRegression,
     OnlineNeuralClassifier,
@@ -116,6 +117,7 @@ GROWING = {
     "alarm budget": AlarmBudget(OnlineLogisticRegression(0.1), budget=20, period=50, weights={1: 3.0}),
     "label budget": LabelBudget(OnlineLogisticRegression(0.1), 1),
     "calibrator": PrequentialCalibrator(OnlineLogisticRegression(0.1)),
+    "novel labels": NovelLabels(OnlineLogisticRegression(0.1)),
     "prediction sets": PredictionSets(OnlineLogisticRegression(0.1)),
     "threshold": PrevalenceThreshold(MeanLabelsClassifier()),
     "threshold with the task": PrevalenceThreshold(StreamRidgeClassifier(random_state=0)),
@@ -148,6 +150,7 @@ DRAWING = {
 FOLLOWING = {StreamPipeline, ReplayClassifier, GDumbClassifier, PragmaThreshold, PrevalenceThreshold, AlarmBudget} | {
     PrequentialCalibrator,
     LabelBudget,
+    NovelLabels,
     PredictionSets,
 }
 

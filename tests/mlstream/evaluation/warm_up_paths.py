@@ -15,6 +15,7 @@ from estimators import (
     HoeffdingAdaptiveTreeClassifier,
     LabelBudget,
     MultiLabelHoeffdingTreeClassifier,
+    NovelLabels,
     OnlineCoordinateBoosting,
     OnlineLogisticRegression,
     PragmaStreamForestClassifier,
@@ -43,6 +44,7 @@ OTHERS = {
     "multi-label tree": MultiLabelHoeffdingTreeClassifier(),
     "label budget": LabelBudget(make_strategy("NN"), 0.5),
     "calibrator": PrequentialCalibrator(make_strategy("NN")),
+    "novel labels": NovelLabels(make_strategy("NN")),
     "prediction sets": PredictionSets(make_strategy("NN")),
     "prevalence": PrevalenceThreshold(make_strategy("NN")),
     "stack that stops": PrequentialStack(

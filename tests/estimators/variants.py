@@ -420,6 +420,7 @@ _REPEATING = {
     "context, default trees",
     "context, tree",
     "alarm budget of Bayes",
+    "novel labels of Bayes",
     "sets of Bayes",
     "threshold of Bayes",
     "pipeline of nothing",

@@ -286,8 +286,16 @@ LIMITED = {
 }
 
 
-@pytest.mark.parametrize("name", LIMITED)
-@pytest.mark.parametrize("inner", [OnlineLogisticRegression(0.3), PrevalenceThreshold(Logistic(0.3)), BernoulliNB()])
+@pytest.mark.parametrize(
+    ("name", "inner"),
+    [
+        *((name, OnlineLogisticRegression(0.3)) for name in LIMITED),
+        *((name, PrevalenceThreshold(Logistic(0.3))) for name in LIMITED),
+        # a learner of another package is many times as slow
+        ("rows", BernoulliNB()),
+    ],
+    ids=lambda part: part if isinstance(part, str) else type(part).__name__,
+)
 def test_a_chunk_is_the_loop_over_its_rows(name, inner):
     X, Y, keys = rows_with_keys()
     learner = AlarmBudget(inner, **LIMITED[name])

@@ -287,7 +287,10 @@ def read_certificate(server):
         Path(path).read_bytes()
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
+# links are for the slow tier
+@pytest.mark.parametrize(
+    "spelling", [pytest.param(name, marks=pytest.mark.slow) if "link" in name else name for name in SPELLINGS]
+)
 def test_a_path_may_be_spelled(spelling, place):
     found = [place.compare(row, SPELLINGS[spelling]) for row in ROWS]
     assert not any(found), "\n".join(filter(None, found))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from mlstream.diagnosis.diagnosis import diagnose as diagnose
     from mlstream.evaluation.detect import detect as detect
     from mlstream.evaluation.evaluate import evaluate as evaluate
+    from mlstream.evaluation.naming import NamedLabel as NamedLabel
     from mlstream.evaluation.naming import Naming as Naming
     from mlstream.evaluation.naming import evaluate_naming as evaluate_naming
     from mlstream.formats import load as load
@@ -76,7 +77,7 @@ else:
             "mlstream.diagnosis.diagnosis": ["Diagnosis", "diagnose"],
             "mlstream.evaluation.detect": ["detect"],
             "mlstream.evaluation.evaluate": ["evaluate"],
-            "mlstream.evaluation.naming": ["Naming", "evaluate_naming"],
+            "mlstream.evaluation.naming": ["NamedLabel", "Naming", "evaluate_naming"],
             "mlstream.formats": ["load", "save"],
             "mlstream.generators": ["task_stream"],
             "mlstream.interop.hub": ["upload"],

@@ -15,24 +15,12 @@ _REACH = 5.0
 
 
 class NovelGroup(NamedTuple):
-    """Rows that may share a label which has no name yet.
+    """Rows that may share a label which has no name yet."""
 
-    Attributes
-    ----------
-    number : int
-        Number of the group, from 0, for `NovelLabels.name_group` and `NovelLabels.dismiss_group`.
-    rows : ndarray of shape (n_rows,)
-        Numbers of the rows among those learnt, from 0, in their order.
-    X : {ndarray, sparse array} of shape (n_rows, n_features)
-        Features of the rows.
-    novelty : ndarray of shape (n_rows,)
-        Their scores.
-    """
-
-    number: int
-    rows: Array
-    X: Any
-    novelty: Array
+    number: int  # from 0, for `NovelLabels.name_group` and `NovelLabels.dismiss_group`
+    rows: Array  # (n_rows,): numbers of the rows among those learnt, from 0, in their order
+    X: Any  # (n_rows, n_features), dense or sparse
+    novelty: Array  # (n_rows,)
 
 
 class Seen(NamedTuple):

@@ -79,7 +79,7 @@ class NovelLabels(AroundProbabilities):
     - p is the probability of a label, at most 1 - 1e-6: the row carries no label that the classifier knows.
     - d is the squared distance of the row from the mean of all rows before, divided by the number of features that
       vary, in the metric of their covariance. This is what finds the new among rows of which most have no label.
-      Correlations get a ridge of n_features / n_rows, and are factorised anew every 50 rows; d is 1 before.
+      Correlations get a ridge of n_features / n_rows, and are factorised every 50 rows; d is 1 before.
       More than 64 features are added up with random signs in 64 dimensions.
     - g is the share of all rows so far that had no known label. If every row should have one, g is 0, and a row without
       any is suspicious. If most have none, as in a log of mostly harmless traffic, lacking one says nothing.

@@ -10,7 +10,7 @@ from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
 from estimators.meta._kernels.calibrating import are_probabilities
 
-# What is told of a row: nothing that counts, a known label, that it has none, or only that none of some is there.
+# Labels of a row tell nothing, a known label, that it has none, or only that it has none of some.
 NOTHING, LABELLED, UNLABELLED, PARTLY = 0, 1, 2, 3
 # The counts: rows learnt, rows that told, those of them without a known label, and the recent share of these.
 LEARNT, TOLD, BARE, RECENT, N_COUNTS = range(5)
@@ -29,7 +29,7 @@ SUREST = 1.0 - 1e-6
 
 
 class State(NamedTuple):
-    """What has been learnt of rows; kernels change the arrays in place."""
+    """Sums over the rows learnt; kernels change the arrays in place."""
 
     counts: Array  # (N_COUNTS,)
     mean: Array  # (n_places,)

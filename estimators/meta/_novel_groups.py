@@ -10,6 +10,8 @@ from estimators.meta._kernels.novelty import STEP
 
 # Scores before the first threshold.
 _FEWEST_SCORES = 100
+# Groups that wait for an answer at most, and those near which no other is offered; the oldest leave first.
+_MOST_GROUPS = 1000
 # Deviations within which a feature may move a row away from others.
 _REACH = 5.0
 
@@ -35,6 +37,10 @@ class Seen(NamedTuple):
         """Return some of the rows."""
         return Seen(self.novelty[rows], self.unlabelled[rows], self.places[rows], self.X[rows])
 
+    def copy(self) -> "Seen":
+        """Return rows that share nothing with these."""
+        return Seen(self.novelty.copy(), self.unlabelled.copy(), self.places.copy(), self.X.copy())
+
 
 class _Candidate(NamedTuple):
     """A row that may become a member of a group."""
@@ -56,18 +62,25 @@ class Groups(NamedTuple):
     row: Array = np.empty(0, dtype=np.int64)  # numbers of those among them without a known label
     places: Array | None = None  # (len(row), n_places)
     candidates: tuple[_Candidate, ...] = ()
+    n_groups: int = 0
     offered: tuple[NovelGroup, ...] = ()
-    centres: tuple[tuple[Array, float], ...] = ()  # of all groups so far, with the squared radius of each
+    # of the last groups, those that were answered included
+    centres: Array | None = None  # (n_centres, n_places)
+    radii: Array = np.empty(0)  # (n_centres,): squared
 
     def plus(self, rows: Seen, scales: Array) -> Self:
         """Add rows; positions ``1 / scale`` from each other are one apart, with a scale for every `STEP` rows."""
         groups, start, n_rows, n_steps = self, 0, len(rows.novelty), 0
         while start < n_rows:
             stop = min(n_rows, start + STEP - groups.n_rows % STEP)
+            is_full = (groups.n_rows + stop - start) % STEP == 0
+            part = rows.part(slice(start, stop))
             groups = groups._replace(
-                n_rows=groups.n_rows + stop - start, waiting=(*groups.waiting, rows.part(slice(start, stop)))
+                n_rows=groups.n_rows + stop - start,
+                # rows that wait outlive the call, and the array that they were passed in
+                waiting=(*groups.waiting, part if is_full else part.copy()),
             )
-            if groups.n_rows % STEP == 0:
+            if is_full:
                 groups = groups._looked(scales[n_steps])
                 n_steps += 1
             start = stop
@@ -98,11 +111,13 @@ class Groups(NamedTuple):
             places=places[new] if self.places is None else np.vstack([self.places[recent], places[new]]),
             candidates=tuple(candidate for candidate in self.candidates if candidate.row >= self.n_rows - self.window),
         )
-        far = new[(novelty[new] >= threshold) & ~groups._near_offered(places[new], scale)]
+        high = new[novelty[new] >= threshold]
+        far = high[~groups._near_offered(places[high], scale)]
         if not len(far):
             return groups
         features = stack_rows([part.X for part in self.waiting])
-        added = tuple(_Candidate(first + i, features[i : i + 1], float(novelty[i])) for i in far.tolist())
+        # a view would keep all rows of the page
+        added = tuple(_Candidate(first + i, features[i : i + 1].copy(), float(novelty[i])) for i in far.tolist())
         groups = groups._replace(candidates=groups.candidates + added)
         for candidate in added:
             groups = groups._around(candidate, scale)
@@ -121,21 +136,25 @@ class Groups(NamedTuple):
             return self
         radius = float(squared[nearest[-1]])
         rows, features, novelty = zip(*members, strict=True)
-        group = NovelGroup(len(self.centres), np.array(rows), stack_rows(features), np.array(novelty))
+        group = NovelGroup(self.n_groups, np.array(rows), stack_rows(features), np.array(novelty))
         inside = set(self.row[squared <= radius].tolist())
         return self._replace(
             candidates=tuple(other for other in self.candidates if other.row not in inside),
-            offered=(*self.offered, group),
-            centres=(*self.centres, (centre, radius)),
+            n_groups=self.n_groups + 1,
+            offered=(*self.offered, group)[-_MOST_GROUPS:],
+            centres=centre[np.newaxis] if self.centres is None else np.vstack([self.centres, centre])[-_MOST_GROUPS:],
+            radii=np.append(self.radii, radius)[-_MOST_GROUPS:],
         )
 
     def _near_offered(self, places: Array, scale: Array) -> Array:
         """Return which rows lie within a group that was offered."""
         near = np.zeros(len(places), dtype=np.bool_)
-        for centre, radius in self.centres:
-            near |= _squared_distances(places, centre, scale) <= radius
+        if self.centres is not None:
+            for i, place in enumerate(places):
+                near[i] = (_squared_distances(self.centres, place, scale) <= self.radii).any()
         return near
 
 
-def _squared_distances(places: Array, centre: Array, scale: Array) -> Array:
-    return np.asarray((np.clip((places - centre) * scale, -_REACH, _REACH) ** 2).sum(axis=1))
+def _squared_distances(places: Array, place: Array, scale: Array) -> Array:
+    """Return the squared distances of positions from another one."""
+    return np.asarray((np.clip((places - place) * scale, -_REACH, _REACH) ** 2).sum(axis=1))

@@ -87,10 +87,11 @@ class NovelLabels(AroundProbabilities):
     A row tells that it has no known label if all labels are known, count, and are 0. If some are unknown and none of
     the others is 1, it tells nothing about r and g.
 
-    Every 50 rows, groups are looked for. A candidate is a row without a known label whose novelty is in the greatest
-    `share` of the last `window` rows. With at least half of its `group_size` nearest rows candidates, among the last
-    `window` rows that have no known label, these form a group. Rows that lie within the radius of an earlier group
-    found no other. Distances are Euclidean, of features divided by their deviations, with each difference within 5.
+    Every 50 rows, groups are looked for. A candidate is a row without a known label whose novelty is in the
+    greatest `share` of the last `window` rows. With at least half of its `group_size` nearest rows candidates,
+    among the last `window` rows that have no known label, these form a group. Rows that lie within the radius of an
+    earlier group found no other. The last 1,000 groups are remembered. Distances are Euclidean, of features divided
+    by their deviations, with each difference within 5.
 
     A label that comes only together with known ones is not found: none of its rows lacks a known label. For one class a
     row the novelty is log d, and no group is offered.

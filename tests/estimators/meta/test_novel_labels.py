@@ -184,3 +184,13 @@ def test_for_one_class_a_row_far_rows_are_novel_and_none_is_offered():
 def test_parameters_that_are_wrong_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         growing(**parameters).partial_fit([[0.0]], [[0]])
+
+
+def test_rows_of_a_group_are_those_that_came_though_their_array_is_used_again():
+    X, Y, _ = make_world()
+    learner, place = growing(), np.empty(X.shape[1])
+    for x, y in zip(X, Y, strict=True):
+        place[:] = x
+        learner.partial_fit_one(place, y)
+    group = learner.groups_[0]
+    np.testing.assert_array_equal(group.X, X[group.rows])

@@ -13,7 +13,7 @@ from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, 
 from estimators.contract.base import Mask
 from estimators.contract.failed_calls import DivergedError, unchanged_on_error, unchanged_or_marked
 from estimators.contract.locks import lock_of
-from estimators.contract.new_labels import grows, place_labels
+from estimators.contract.new_labels import advise_growth, grows, place_labels
 from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.targets import as_table
 from estimators.contract.validation import Features
@@ -42,7 +42,7 @@ class NovelLabels(AroundProbabilities):
     ----------
     estimator : estimator instance
         One of our classifiers; or any scikit-learn classifier with ``partial_fit`` and ``predict_proba``, of which each
-        label learns a copy (`BinaryRelevance`). To take in new labels it must be made with ``on_new_labels="grow"``.
+        label learns a copy (`BinaryRelevance`). New labels need one of ours, made with ``on_new_labels="grow"``.
     share : float, default=0.1
         Share of recent rows, inside (0, 1), whose scores are high enough for a group.
     group_size : int, default=20
@@ -351,10 +351,8 @@ class NovelLabels(AroundProbabilities):
 
     def _add_label(self, Y: Array, label: Hashable) -> None:
         if not grows(self):
-            raise ValueError(
-                "estimator must be made with on_new_labels='grow', to learn a label that is new. "
-                f"Got {type(self.estimator).__name__} with on_new_labels='error' instead."
-            )
+            way_out = advise_growth(self, "name one of the labels that it knows")
+            raise ValueError(f"estimator must take in new labels, for a group to get one. Got {label!r}; {way_out}.")
         names = getattr(self, "label_names_", None)
         placed = place_labels(self._target, as_table(Y), None if names is None else [*names, label], None)
         if placed is not None:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from estimators.contract.new_labels import advise_growth, grows
 from estimators.contract.validation import stack_rows
 from estimators.meta.novel_labels import NovelLabels
 from metrics import roc_auc
@@ -111,11 +112,14 @@ def evaluate_naming(
     Raises
     ------
     ValueError
-        If a label is not one of the stream, no other is left, or no row is.
+        If a label is not one of the stream, no other is left, no row is, or labels cannot get a name.
     """
     if not isinstance(learner, NovelLabels):
         raise TypeError(f"learner must be a NovelLabels around the learner. Got {learner!r} instead.")
     absent_until, every = require_integer(absent_until, "absent_until", 0), require_integer(every, "every", 1)
+    if answer and not grows(learner):
+        way_out = advise_growth(learner, "pass answer=False, so that no label gets a name")
+        raise ValueError(f"learner must take in new labels. Got {learner!r}; {way_out}.")
     names, X, Y = _rows_of(stream)
     hidden = _find_places(withheld, names)
     kept = (np.arange(len(Y)) >= absent_until) | ~(Y[:, hidden] == 1).any(axis=1)

@@ -140,7 +140,7 @@ def test_wrong_answers_change_nothing_and_say_what_to_do():
     learner = NovelLabels(OnlineLogisticRegression()).partial_fit(X, Y)
     before = learner.predict_proba(X)
     number = learner.groups_[0].number
-    with pytest.raises(ValueError, match="estimator must be made with on_new_labels='grow'"):
+    with pytest.raises(ValueError, match="or make the learner with on_new_labels='grow'"):
         learner.name_group(number)
     with pytest.raises(ValueError, match=r"label must be at most 2, which is a new label\. Got 3 instead\."):
         learner.name_group(number, 3)

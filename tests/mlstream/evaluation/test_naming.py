@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
+from sklearn.naive_bayes import BernoulliNB
 
 from estimators import NovelLabels, OnlineLogisticRegression
 from mlstream import Dataset, evaluate_naming
@@ -103,6 +104,19 @@ def test_wrong_input_is_one_error(withheld, options, message):
 def test_a_learner_without_groups_is_refused():
     with pytest.raises(TypeError, match="learner must be a NovelLabels around the learner"):
         evaluate_naming(OnlineLogisticRegression(), make_table(), ["theft"])
+
+
+@pytest.mark.parametrize(
+    ("inside", "advice"),
+    [
+        (OnlineLogisticRegression(), r"so that no label gets a name, or make the learner with on_new_labels='grow'\."),
+        (BernoulliNB(), "BernoulliNB cannot take in new labels: pass answer=False"),
+    ],
+)
+def test_a_learner_that_cannot_grow_is_refused_before_it_learns(inside, advice):
+    with pytest.raises(ValueError, match=advice):
+        evaluate_naming(NovelLabels(inside), make_table(), ["theft"])
+    assert evaluate_naming(NovelLabels(inside), make_table(), ["theft"], answer=False).n_groups == 0
 
 
 def test_rows_of_the_label_are_offered_in_a_log_of_mostly_harmless_traffic():

@@ -66,7 +66,7 @@ class NovelLabels(AroundProbabilities):
     See Also
     --------
     LabelBudget : Ask for the labels that are worth it.
-    mlstream.evaluation.evaluate_naming : Withhold labels of a stream until their groups are named.
+    mlstream.evaluate_naming : Withhold labels of a stream until their groups are named.
 
     Notes
     -----

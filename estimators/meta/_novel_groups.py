@@ -1,5 +1,6 @@
 """Groups of rows that carry no known label, are novel, and lie close together."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -102,16 +103,9 @@ class Groups(NamedTuple):
             np.concatenate([getattr(part, name) for part in self.waiting])
             for name in ("novelty", "unlabelled", "places")
         )
-        new = np.flatnonzero(unlabelled)
-        recent = self.row >= self.n_rows - self.window
-        groups = self._replace(
-            waiting=(),
-            novelty=np.concatenate([self.novelty, novelty])[-self.window :],
-            row=np.concatenate([self.row[recent], first + new]),
-            places=places[new] if self.places is None else np.vstack([self.places[recent], places[new]]),
-            candidates=tuple(candidate for candidate in self.candidates if candidate.row >= self.n_rows - self.window),
-        )
-        high = new[novelty[new] >= threshold]
+        bare = np.flatnonzero(unlabelled)
+        groups = self._with_recent(novelty, first + bare, places[bare])
+        high = bare[novelty[bare] >= threshold]
         far = high[~groups._near_offered(places[high], scale)]
         if not len(far):
             return groups
@@ -122,6 +116,18 @@ class Groups(NamedTuple):
         for candidate in added:
             groups = groups._around(candidate, scale)
         return groups
+
+    def _with_recent(self, novelty: Array, row: Array, places: Array) -> Self:
+        """Move the window on: by scores of all rows, and by those without a known label."""
+        oldest = self.n_rows - self.window
+        kept = self.row >= oldest
+        return self._replace(
+            waiting=(),
+            novelty=np.concatenate([self.novelty, novelty])[-self.window :],
+            row=np.concatenate([self.row[kept], row]),
+            places=places if self.places is None else np.vstack([self.places[kept], places]),
+            candidates=tuple(candidate for candidate in self.candidates if candidate.row >= oldest),
+        )
 
     def _around(self, candidate: _Candidate, scale: Array) -> Self:
         """Offer the nearest rows of a candidate as a group, if there are enough candidates among them."""
@@ -134,7 +140,10 @@ class Groups(NamedTuple):
         members = [held[row] for row in np.sort(self.row[nearest]).tolist() if row in held]
         if 2 * len(members) < self.size:
             return self
-        radius = float(squared[nearest[-1]])
+        return self._offering(members, centre, squared, float(squared[nearest[-1]]))
+
+    def _offering(self, members: Sequence[_Candidate], centre: Array, squared: Array, radius: float) -> Self:
+        """Offer a group; rows within its radius are candidates no longer."""
         rows, features, novelty = zip(*members, strict=True)
         group = NovelGroup(self.n_groups, np.array(rows), stack_rows(features), np.array(novelty))
         inside = set(self.row[squared <= radius].tolist())

@@ -6,11 +6,13 @@ from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.random_projection import SparseRandomProjection
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, RandomStateLike, RowValues
 from estimators.contract.base import Mask
+from estimators.contract.batching import dense
 from estimators.contract.failed_calls import DivergedError, unchanged_on_error, unchanged_or_marked
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import advise_growth, grows, place_labels
@@ -21,7 +23,6 @@ from estimators.meta._around_any import AroundProbabilities, Rows, as_floats, re
 from estimators.meta._kernels.novelty import NOTHING, STEP, UNLABELLED, State, measure, measure_then_learn
 from estimators.meta._novel_groups import Groups, NovelGroup, Seen
 from estimators.replay._meta_base import begin_inner
-from estimators.ridge._projection import Projection
 from metrics.validation import require_integer
 
 # what the loop takes where all labels that are known count, and where rows have no weights
@@ -277,8 +278,11 @@ class NovelLabels(AroundProbabilities):
         self._check_estimator()
         self._projection = None
         if self.n_features_in_ > _MOST_PLACES:
+            # each feature goes to one dimension, in the mean
             seed = check_random_state(self.random_state)
-            self._projection = Projection.draw(self.n_features_in_, _MOST_PLACES, seed)
+            drawn = SparseRandomProjection(_MOST_PLACES, density=1 / _MOST_PLACES, random_state=seed)
+            drawn.fit(sparse.csr_array((1, self.n_features_in_)))
+            self._projection = sparse.csr_array(drawn.components_.T)
         self._state = State.start(min(self.n_features_in_, _MOST_PLACES))
         self._groups = Groups(float(self.share), size, window)
         self.estimator_ = begin_inner(self, None)
@@ -328,8 +332,7 @@ class NovelLabels(AroundProbabilities):
     # ------------------------------------------------------------------ parts
     def _places(self, X: Features) -> Array:
         """Return the positions of rows, by which they are compared."""
-        projected = X if self._projection is None else self._projection.apply(X)
-        return np.ascontiguousarray(projected.toarray() if sparse.issparse(projected) else projected, dtype=np.float64)
+        return dense(X if self._projection is None else X @ self._projection)
 
     def _column(self, label: Hashable) -> int:
         """Return the column of a label, which for a new one is the first that is free."""

@@ -8,6 +8,7 @@ import numpy as np
 from estimators._typing import Array
 from estimators.contract.validation import Features, stack_rows
 from estimators.meta._kernels.novelty import STEP
+from metrics.validation import require_integer
 
 # Scores before the first threshold.
 _FEWEST_SCORES = 100
@@ -89,6 +90,7 @@ class Groups(NamedTuple):
 
     def without(self, number: int) -> tuple[NovelGroup, Self]:
         """Return an offered group, and the others."""
+        number = require_integer(number, "group", 0)
         for group in self.offered:
             if group.number == number:
                 return group, self._replace(offered=tuple(other for other in self.offered if other is not group))

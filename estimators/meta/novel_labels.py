@@ -1,6 +1,7 @@
 """Find rows that carry a label nobody has named, around any classifier."""
 
 from collections.abc import Hashable, Mapping
+from copy import deepcopy
 from numbers import Real
 from typing import ClassVar, Self
 
@@ -98,6 +99,8 @@ class NovelLabels(AroundProbabilities):
     row the novelty is log d, and no group is offered.
 
     Rows with weights count as others, unless the weight is 0.
+
+    Put it around other meta-estimators, not inside them: one that is around it does not learn of a label that is named.
 
     References
     ----------
@@ -210,7 +213,8 @@ class NovelLabels(AroundProbabilities):
     def groups_(self) -> list[NovelGroup]:
         """Groups that wait for an answer, oldest first."""
         check_is_fitted(self)
-        return list(self._groups.offered)
+        # copies: what is named is what was offered
+        return deepcopy(list(self._groups.offered))
 
     def name_group(self, group: int, label: Hashable = None) -> Self:
         """Teach the classifier that the rows of a group have a label, and no other.

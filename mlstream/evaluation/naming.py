@@ -17,7 +17,7 @@ from metrics import roc_auc
 from metrics.validation import require_integer
 from mlstream.evaluation.predictions import Floats
 from mlstream.publishing.named_streams import StreamLike, as_stream
-from mlstream.streams.stream import Dataset, Features, Mask
+from mlstream.streams.stream import Dataset, Features, Index, Mask
 
 # labels as streams keep them: 0, 1 and NaN
 Table: TypeAlias = npt.NDArray[Any]
@@ -163,6 +163,7 @@ class _Game:
         self.named_after: dict[int, int] = {}  # rows played when a label was named
         self.proba: dict[int, list[Floats]] = {label: [] for label in hidden}
         self.novelty: list[Floats] = []
+        self.learnt: list[Index] = []  # numbers of the rows that the learner counts
         self.n_rows = self.n_groups = self.n_false = 0
 
     def play(self, X: Features, start: int) -> None:
@@ -170,14 +171,17 @@ class _Game:
         Y = self.Y[start : start + X.shape[0], self.told]
         novelty, proba = self.learner.score_novelty_then_fit(X, Y)
         self.novelty.append(novelty)
+        # a row of which nothing is told is not learnt
+        self.learnt.append(start + np.flatnonzero(~np.isnan(Y).all(axis=1)))
         for label in self.named_after:
             self.proba[label].append(proba[:, self.told.index(label)])
         self.n_rows += X.shape[0]
 
     def answer(self) -> None:
         """Name groups whose rows have a label that is withheld, and dismiss all others."""
+        learnt = np.concatenate(self.learnt)
         for group in self.learner.groups_:
-            shares = (self.Y[group.rows][:, self.hidden] == 1).mean(axis=0)
+            shares = (self.Y[learnt[group.rows]][:, self.hidden] == 1).mean(axis=0)
             label = self.hidden[int(shares.argmax())]
             self.n_groups += 1
             if shares.max() < 0.5:

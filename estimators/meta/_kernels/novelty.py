@@ -20,6 +20,8 @@ STEP = 50
 MEMORY, ADDED = 20.0, 2.0
 # Positions are within +-FARTHEST, so that sums of their products are finite.
 FARTHEST = 1e100
+# So many deviations from the mean have a square that is finite.
+MOST_DEVIATIONS = 1e50
 # A variance below this share of the mean square is rounding, and the position a constant.
 NO_VARIANCE = 1e-10
 # Least share of the usual distance.
@@ -82,7 +84,7 @@ def usual_distance(place: Array, state: State) -> float:
     mean, factor, scale, rest = state.mean, state.factor, state.scale, state.rest
     n_places, total, n_varying = len(place), 0.0, 0
     for i in range(n_places):
-        rest[i] = (held(place[i]) - mean[i]) * scale[i]
+        rest[i] = min(max((held(place[i]) - mean[i]) * scale[i], -MOST_DEVIATIONS), MOST_DEVIATIONS)
     for i in range(n_places):
         if scale[i] > 0.0:
             along = rest[i] / factor[i, i]

@@ -147,6 +147,8 @@ def test_wrong_answers_change_nothing_and_say_what_to_do():
     for answer in (learner.name_group, learner.dismiss_group):
         with pytest.raises(ValueError, match=r"group must be the number of a group in groups_, one of \[0"):
             answer(99)
+        with pytest.raises(ValueError, match="group must be an integer of at least 0"):
+            answer(0.0)
     np.testing.assert_array_equal(learner.predict_proba(X), before)
     assert learner.groups_[0].number == number
 
@@ -194,3 +196,11 @@ def test_rows_of_a_group_are_those_that_came_though_their_array_is_used_again():
         learner.partial_fit_one(place, y)
     group = learner.groups_[0]
     np.testing.assert_array_equal(group.X, X[group.rows])
+
+
+def test_a_group_that_is_changed_by_its_reader_is_named_as_it_was_offered():
+    X, Y, _ = make_world()
+    read, untouched = (growing().partial_fit(X, Y) for _ in range(2))
+    read.groups_[0].X[:] = np.nan
+    expected = untouched.name_group(0).predict_proba(X)
+    np.testing.assert_array_equal(read.name_group(0).predict_proba(X), expected)

@@ -106,6 +106,18 @@ def test_a_learner_without_groups_is_refused():
         evaluate_naming(OnlineLogisticRegression(), make_table(), ["theft"])
 
 
+def test_rows_of_which_nothing_is_told_are_not_counted_as_rows_of_a_group():
+    table = make_table()
+    Y = np.asarray(table.Y, dtype=float)
+    Y[:100, 1:] = np.nan
+    late = evaluate_naming(LEARNER, Dataset(table.X, Y, label_names=table.label_names), ["theft"])
+    short = Dataset(np.asarray(table.X)[100:], Y[100:], label_names=table.label_names)
+    expected = evaluate_naming(LEARNER, short, ["theft"])
+    assert expected.labels["theft"].delay is not None
+    assert (late.n_groups, late.n_false_groups) == (expected.n_groups, expected.n_false_groups)
+    np.testing.assert_array_equal(late.novelty[100:], expected.novelty)
+
+
 @pytest.mark.parametrize(
     ("inside", "advice"),
     [

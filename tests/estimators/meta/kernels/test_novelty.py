@@ -101,3 +101,14 @@ def test_values_of_any_size_have_a_finite_novelty():
     empty = np.empty((0, 0), dtype=np.bool_), np.empty(0)
     assert kernel.measure_then_learn(X, proba, Y, *empty, state, False, novelty, told, np.empty((3, X.shape[1])))
     assert np.isfinite(novelty).all()
+
+
+def test_a_jump_of_a_feature_that_hardly_varied_has_a_finite_novelty():
+    X = np.random.default_rng(0).normal(size=(120, 2)) * [1.0, 1e-160]
+    X[110:, 1] = 1.0
+    Y, proba = np.zeros((120, 1), dtype=np.uint8), np.full((120, 1), 0.5)
+    state, novelty, told = kernel.State.start(2), np.empty(120), np.empty(120, dtype=np.int8)
+    empty = np.empty((0, 0), dtype=np.bool_), np.empty(0)
+    assert kernel.measure_then_learn(X, proba, Y, *empty, state, False, novelty, told, np.empty((3, 2)))
+    assert np.isfinite(novelty).all()
+    assert novelty[110:].min() > novelty[:110].max()

@@ -9,11 +9,13 @@ from estimators._typing import Array
 from estimators.contract.base import Mask, StreamClassifier, _take_metadata, fails_late
 from estimators.contract.environments import EnvironmentClassifier
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
+from estimators.contract.prevalence import one_hot
 from estimators.contract.targets import as_table
 from estimators.contract.validation import Features
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.replay._meta_base import OuterClassifier
 
+_ALL, _ALIKE = np.empty((0, 0), dtype=np.bool_), np.empty(0)
 # Checked rows: features, labels, which of them count, and which rows have a label to learn, None being all.
 Rows = tuple[Features, Array, Mask | None, Mask | None]
 
@@ -67,22 +69,34 @@ class AroundProbabilities(AroundAnyClassifier):
     """Learn from the probabilities of each row before the classifier inside learns its labels."""
 
     @abstractmethod
-    def _learn_probabilities(
-        self, X: Features, proba: Array, Y: Array, mask: Mask | None, weight: Array | None
-    ) -> Array:
+    def _read_probabilities(self, X: Features, proba: Array) -> Array:
+        """Return what is known of rows by their probabilities."""
+
+    @abstractmethod
+    def _learn_probabilities(self, proba: Array, rows: Rows, weight: Array | None) -> Array:
         """Learn rows of known probabilities, one after the other; return what was known of each before."""
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None, **metadata: Array) -> tuple[Array, Array]:
-        # the classifier's part: `_predict_then_learn_checked` has the probabilities of all rows of the call
+        # the classifier's part: `_learn_then_return` has the probabilities of all rows of the call
         return self.estimator_.predict_then_fit(X, as_table(Y), label_mask=mask, **metadata)
 
-    def _predict_then_teach(
+    def _predict_then_learn_checked(
         self, call: unchanged_on_error, rows: Rows, passed: Mapping[str, Array]
     ) -> tuple[Array, Array]:
-        """Return decisions and probabilities of checked rows by the classifier inside, which then learns them."""
+        return self._learn_then_return(call, rows, passed)[1:]
+
+    def _learn_then_return(
+        self, call: unchanged_on_error, rows: Rows, passed: Mapping[str, Array]
+    ) -> tuple[Array, Array, Array]:
+        """Return what is known of checked rows, and decisions and probabilities of the classifier; then learn them."""
         if self._takes_checked():
-            return self._predict_then_learn_inside(rows, passed)
-        return super()._predict_then_learn_checked(call, rows, passed)
+            decided, proba = self._predict_then_learn_inside(rows, passed)
+        else:
+            decided, proba = super()._predict_then_learn_checked(call, rows, passed)
+        learnt = rows[3]
+        if learnt is not None and not learnt.any():
+            return self._read_probabilities(rows[0], proba), decided, proba
+        return self._learn_probabilities(proba, rows, None), decided, proba
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
         # rows with weights are learnt one by one
@@ -98,7 +112,7 @@ class AroundProbabilities(AroundAnyClassifier):
                 for row in rows
             ]
             proba = np.vstack([self._learn_weighted(*part) for part in parts])
-        self._learn_probabilities(X, proba, Y, mask, weight)
+        self._learn_probabilities(proba, (X, Y, mask, None), weight)
 
     def _learn_weighted(
         self, X: Features, Y: Array, mask: Mask | None, weight: Array, metadata: Mapping[str, Array]
@@ -108,6 +122,14 @@ class AroundProbabilities(AroundAnyClassifier):
         proba = inner._target.probabilities(inner._infer_each(X)[1])
         inner.partial_fit(X, as_table(Y), label_mask=mask, sample_weight=weight, **metadata)
         return proba
+
+
+def as_cells(rows: Rows, weight: Array | None, n_columns: int) -> tuple[Array, Array, Array]:
+    """Return labels, those that count and weights of rows as kernels read them: empty where all count, or are alike."""
+    _, Y, mask, _ = rows
+    labels = one_hot(Y, n_columns).astype(np.uint8) if Y.ndim == 1 else np.ascontiguousarray(Y)
+    counted = _ALL if mask is None else np.ascontiguousarray(mask)
+    return labels, counted, _ALIKE if weight is None else weight
 
 
 def as_floats(proba: Array) -> Array:

@@ -1,6 +1,6 @@
 """Find rows that carry a label nobody has named, around any classifier."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from copy import deepcopy
 from numbers import Real
 from typing import ClassVar, Self
@@ -12,7 +12,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, RandomStateLike, RowValues
-from estimators.contract.base import Mask
 from estimators.contract.batching import dense
 from estimators.contract.failed_calls import DivergedError, unchanged_on_error, unchanged_or_marked
 from estimators.contract.locks import lock_of
@@ -20,14 +19,12 @@ from estimators.contract.new_labels import advise_growth, grows, place_labels
 from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.targets import as_table
 from estimators.contract.validation import Features
-from estimators.meta._around_any import AroundProbabilities, Rows, as_floats, refusal_of
+from estimators.meta._around_any import AroundProbabilities, Rows, as_cells, as_floats, refusal_of
 from estimators.meta._kernels.novelty import NOTHING, STEP, UNLABELLED, State, measure, measure_then_learn
 from estimators.meta._novel_groups import Groups, NovelGroup, Seen
 from estimators.replay._meta_base import begin_inner
 from metrics.validation import require_integer
 
-# what the loop takes where all labels that are known count, and where rows have no weights
-_ALL, _ALIKE = np.empty((0, 0), dtype=np.bool_), np.empty(0)
 # Positions of a row: a table of products has the square of so many.
 _MOST_PLACES = 64
 _SHARE_RULE: Rule = (Real, lambda value: 0 < value < 1, "a share of the rows, inside (0, 1)")
@@ -167,10 +164,7 @@ class NovelLabels(AroundProbabilities):
         """
         with lock_of(self):
             X = self._check_features(X)
-            proba, novelty = as_floats(self._target.probabilities(self._infer_each(X)[1])), np.empty(X.shape[0])
-            if not measure(self._places(X), proba, self._state.copy(), not self._target.multilabel, novelty):
-                raise ValueError(refusal_of(proba))
-            return novelty
+            return self._read_probabilities(X, self._target.probabilities(self._infer_each(X)[1]))
 
     def score_novelty_then_fit(
         self,
@@ -291,37 +285,26 @@ class NovelLabels(AroundProbabilities):
         self._groups = Groups(float(self.share), size, window)
         self.estimator_ = begin_inner(self, None)
 
-    def _predict_then_learn_checked(
-        self, call: unchanged_on_error, rows: Rows, passed: Mapping[str, Array]
-    ) -> tuple[Array, Array]:
-        return self._learn_then_return(call, rows, passed)[1:]
-
-    def _learn_then_return(
-        self, call: unchanged_on_error, rows: Rows, passed: Mapping[str, Array]
-    ) -> tuple[Array, Array, Array]:
-        """Return novelty, decisions and probabilities of checked rows, then learn them."""
-        decided, proba = self._predict_then_teach(call, rows, passed)
-        X, Y, mask, _ = rows
-        return self._learn_probabilities(X, proba, Y, mask, None), decided, proba
-
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self.estimator_.predict_with_proba(X)
 
-    def _learn_probabilities(
-        self, X: Features, proba: Array, Y: Array, mask: Mask | None, weight: Array | None
-    ) -> Array:
+    def _read_probabilities(self, X: Features, proba: Array) -> Array:
+        """Return the novelty of rows beside those learnt so far."""
+        # other threads read the same sums
+        state, novelty = self._state._replace(rest=self._state.rest.copy()), np.empty(X.shape[0])
+        if not measure(self._places(X), as_floats(proba), state, not self._target.multilabel, novelty):
+            raise ValueError(refusal_of(proba))
+        return novelty
+
+    def _learn_probabilities(self, proba: Array, rows: Rows, weight: Array | None) -> Array:
         """Return the novelty of each row by the rows before it, then learn it."""
-        n_rows, of_classes = X.shape[0], not self._target.multilabel
+        X, n_rows = rows[0], len(proba)
         places, state = self._places(X), self._state.copy()
         novelty, told = np.empty(n_rows), np.empty(n_rows, dtype=np.int8)
         scales = np.empty((n_rows // STEP + 1, places.shape[1]))
-        # a class tells nothing more than that it is there
-        labels = np.zeros((n_rows, 1), dtype=np.uint8) if of_classes else np.ascontiguousarray(Y)
-        counted = _ALL if mask is None else np.ascontiguousarray(mask)
-        weight = _ALIKE if weight is None else weight
-        if not measure_then_learn(
-            places, as_floats(proba), labels, counted, weight, state, of_classes, novelty, told, scales
-        ):
+        cells = as_cells(rows, weight, proba.shape[1])
+        of_classes = not self._target.multilabel
+        if not measure_then_learn(places, as_floats(proba), *cells, state, of_classes, novelty, told, scales):
             raise DivergedError(refusal_of(proba))
         learnt = told != NOTHING
         self._groups = self._groups.plus(

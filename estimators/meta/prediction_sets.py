@@ -1,7 +1,6 @@
 """Sets of labels that hold the truth as often as they promise, around any classifier."""
 
 import math
-from collections.abc import Mapping
 from numbers import Real
 from typing import ClassVar
 
@@ -10,19 +9,15 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, Classes, Estimator, MaskLike, MatrixLike, RowValues
-from estimators.contract.base import Mask
-from estimators.contract.failed_calls import DivergedError, unchanged_on_error, unchanged_or_marked
+from estimators.contract.failed_calls import DivergedError, unchanged_or_marked
 from estimators.contract.locks import lock_of
-from estimators.contract.prevalence import one_hot
 from estimators.contract.validation import Features
-from estimators.meta._around_any import AroundProbabilities, Rows, as_floats, refusal_of
+from estimators.meta._around_any import AroundProbabilities, Rows, as_cells, as_floats, refusal_of
 from estimators.meta._kernels import covering as kernel
 from estimators.meta._kernels.covering import cover, cover_then_learn
 from estimators.replay._meta_base import begin_inner
 from metrics.validation import require_choice, shown
 
-# what the loop takes where all cells that are known count, and where rows have no weights
-_ALL, _ALIKE = np.empty((0, 0), dtype=np.bool_), np.empty(0)
 _PROMISES = ("value", "label", "row")
 
 
@@ -156,7 +151,7 @@ class PredictionSets(AroundProbabilities):
         """
         with lock_of(self):
             X = self._check_features(X)
-            return self._cover(self._target.probabilities(self._infer_each(X)[1]))
+            return self._read_probabilities(X, self._target.probabilities(self._infer_each(X)[1]))
 
     def predict_set_then_fit(
         self,
@@ -191,7 +186,7 @@ class PredictionSets(AroundProbabilities):
         with unchanged_or_marked(self) as call:
             rows = self._check_chunk(X, Y, classes, label_mask)
             passed = self._check_metadata({"environment": environment}, len(rows[1]))
-            sets, _, proba = self._cover_then_learn(call, rows, passed)
+            sets, _, proba = self._learn_then_return(call, rows, passed)
             return sets, proba
 
     @property
@@ -233,47 +228,22 @@ class PredictionSets(AroundProbabilities):
         n_new = int(self._places.max()) + 1 - len(self._state)
         self._state = np.vstack([self._state, _first_trackers(n_new)])
 
-    def _predict_then_learn_checked(
-        self, call: unchanged_on_error, rows: Rows, passed: Mapping[str, Array]
-    ) -> tuple[Array, Array]:
-        return self._cover_then_learn(call, rows, passed)[1:]
-
-    def _cover_then_learn(
-        self, call: unchanged_on_error, rows: Rows, passed: Mapping[str, Array]
-    ) -> tuple[Array, Array, Array]:
-        """Return sets, decisions and probabilities of checked rows, then learn them."""
-        decided, proba = self._predict_then_teach(call, rows, passed)
-        X, Y, mask, learnt = rows
-        if learnt is not None and not learnt.any():
-            return self._cover(proba), decided, proba
-        return self._learn_probabilities(X, proba, Y, mask, None), decided, proba
-
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self.estimator_.predict_with_proba(X)
 
-    def _cover(self, proba: Array) -> Array:
+    def _read_probabilities(self, X: Features, proba: Array) -> Array:  # noqa: ARG002
         """Return the sets of rows by the thresholds as they are."""
         sets = np.empty(proba.shape, dtype=np.int8)
         if not cover(as_floats(proba), self._state, self._places, sets):
             raise ValueError(refusal_of(proba))
         return sets
 
-    def _learn_probabilities(
-        self,
-        X: Features,  # noqa: ARG002
-        proba: Array,
-        Y: Array,
-        mask: Mask | None,
-        weight: Array | None,
-    ) -> Array:
+    def _learn_probabilities(self, proba: Array, rows: Rows, weight: Array | None) -> Array:
         """Return the sets of each row by the rows before it, then learn its labels."""
         sets, after, tally = np.empty(proba.shape, dtype=np.int8), self._state.copy(), self._tally.copy()
-        if Y.ndim == 1:
-            Y = one_hot(Y, proba.shape[1]).astype(np.uint8)
-        counted = _ALL if mask is None else np.ascontiguousarray(mask)
-        weight = _ALIKE if weight is None else weight
+        labels, counted, weights = as_cells(rows, weight, proba.shape[1])
         settings = after, self._places, self._alphas, self._firsts, self._promise == "row"
-        if not cover_then_learn(as_floats(proba), np.ascontiguousarray(Y), counted, weight, *settings, sets, tally):
+        if not cover_then_learn(as_floats(proba), labels, counted, weights, *settings, sets, tally):
             raise DivergedError(refusal_of(proba))
         self._state, self._tally = after, tally
         return sets

@@ -8,14 +8,11 @@ import numpy as np
 from scipy.special import expit, logit
 
 from estimators._typing import Array, Estimator
-from estimators.contract.base import Mask
 from estimators.contract.explanations import Terms, mapped
 from estimators.contract.failed_calls import DivergedError, unchanged_on_error
 from estimators.contract.parameters import Rule, check_rules
-from estimators.contract.prevalence import one_hot
-from estimators.contract.targets import as_table
 from estimators.contract.validation import Features
-from estimators.meta._around_any import AroundProbabilities, Rows, as_floats, refusal_of
+from estimators.meta._around_any import AroundProbabilities, Rows, as_cells, as_floats, refusal_of
 from estimators.meta._kernels import calibrating as kernel
 from estimators.meta._kernels.calibrating import N_NUMBERS, calibrate, calibrate_then_learn
 from estimators.replay._meta_base import begin_inner
@@ -27,8 +24,6 @@ _FIRST_WEIGHTS = ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 _DEVIATIONS = ((0.5, 0.3, 0.5), (0.3, 0.15, 0.5))
 _PRIORS = np.stack([np.array(_FIRST_WEIGHTS), 1.0 / np.square(_DEVIATIONS)], axis=1)
 _DIAGONAL = [0, 3, 5]
-# what the loop takes where all cells that are known count, and where rows have no weights
-_ALL, _ALIKE = np.empty((0, 0), dtype=np.bool_), np.empty(0)
 _METHODS = ("beta", "sigmoid")
 
 
@@ -143,21 +138,11 @@ class PrequentialCalibrator(AroundProbabilities):
         super()._grow(n_before)
         self._state = np.vstack([self._state, _first_maps(_PRIORS[1], self.n_labels_ - n_before)])
 
-    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None, **metadata: Array) -> tuple[Array, Array]:
-        proba = self.estimator_.predict_then_fit(X, as_table(Y), label_mask=mask, **metadata)[1]
-        return self._decide(self._learn_probabilities(X, proba, Y, mask, None))
-
     def _predict_then_learn_checked(
-        self,
-        call: unchanged_on_error,
-        rows: Rows,
-        passed: Mapping[str, Array],
+        self, call: unchanged_on_error, rows: Rows, passed: Mapping[str, Array]
     ) -> tuple[Array, Array]:
-        if not self._takes_checked():
-            return super()._predict_then_learn_checked(call, rows, passed)
-        proba = self._predict_then_learn_inside(rows, passed)[1]
-        proba = self._learn_probabilities(rows[0], proba, rows[1], rows[2], None)
-        return self._target.decisions(proba >= 0.5, proba), proba
+        decided, proba = self._decide(self._learn_then_return(call, rows, passed)[0])
+        return self._target.decisions(decided, proba), self._target.probabilities(proba)
 
     def _predict_proba(self, X: Features) -> Array:
         return self._calibrate(self.estimator_.predict_proba(X))
@@ -194,23 +179,16 @@ class PrequentialCalibrator(AroundProbabilities):
             raise ValueError(refusal_of(proba))
         return self._shared_out(calibrated)
 
-    def _learn_probabilities(
-        self,
-        X: Features,  # noqa: ARG002
-        proba: Array,
-        Y: Array,
-        mask: Mask | None,
-        weight: Array | None,
-    ) -> Array:
+    def _read_probabilities(self, X: Features, proba: Array) -> Array:  # noqa: ARG002
+        return self._calibrate(proba)
+
+    def _learn_probabilities(self, proba: Array, rows: Rows, weight: Array | None) -> Array:
         """Calibrate the probabilities of each row by the rows before it, then learn its labels."""
         calibrated, after = np.empty(proba.shape), self._state.copy()
-        if Y.ndim == 1:
-            Y = one_hot(Y, proba.shape[1]).astype(np.uint8)
-        counted = _ALL if mask is None else np.ascontiguousarray(mask)
-        weight = _ALIKE if weight is None else weight
+        labels, counted, weights = as_cells(rows, weight, proba.shape[1])
         room = np.empty((proba.shape[1], 2, 3)), np.empty((3, 3))
         settings = after, _PRIORS, 1.0 / float(self.memory), self.method == "beta", *room
-        if not calibrate_then_learn(as_floats(proba), np.ascontiguousarray(Y), counted, weight, *settings, calibrated):
+        if not calibrate_then_learn(as_floats(proba), labels, counted, weights, *settings, calibrated):
             raise DivergedError(refusal_of(proba))
         self._state = after
         return self._shared_out(calibrated)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 
 from estimators.contract.new_labels import advise_growth, grows
@@ -17,10 +16,7 @@ from metrics import roc_auc
 from metrics.validation import require_integer
 from mlstream.evaluation.predictions import Floats
 from mlstream.publishing.named_streams import StreamLike, as_stream
-from mlstream.streams.stream import Dataset, Features, Index, Mask
-
-# labels as streams keep them: 0, 1 and NaN
-Table: TypeAlias = npt.NDArray[Any]
+from mlstream.streams.stream import Dataset, Features, Index, Indicator, Mask
 
 
 class NamedLabel(NamedTuple):
@@ -128,7 +124,7 @@ def evaluate_naming(
     X, Y = X[kept], Y[kept]
     game = _Game(clone(learner), Y, hidden)
     for start in range(0, len(Y), every):
-        game.play(X[start : start + every], start)
+        game.play(X[start : start + every])
         if answer:
             game.answer()
     return game.scores(names)
@@ -145,19 +141,19 @@ def _find_places(withheld: Sequence[str], names: Sequence[str]) -> list[int]:
     return [names.index(name) for name in dict.fromkeys(withheld)]
 
 
-def _rows_of(stream: StreamLike | Dataset) -> tuple[Sequence[str], Features, Table]:
+def _rows_of(stream: StreamLike | Dataset) -> tuple[Sequence[str], Features, Indicator]:
     """Return the names of labels, and features and labels of all learning rows."""
     if isinstance(stream, Dataset):
         return stream.label_names, stream.X, stream.Y
     stream = as_stream(stream)
-    X, Y = stack_rows([part.X for part in stream]), np.concatenate([np.asarray(part.Y) for part in stream])
+    X, Y = stack_rows([part.X for part in stream]), np.concatenate([part.Y for part in stream])
     return stream.card.label_names, X, Y
 
 
 class _Game:
     """A learner, what it has been told, and what it has scored so far."""
 
-    def __init__(self, learner: NovelLabels, Y: Table, hidden: Sequence[int]) -> None:
+    def __init__(self, learner: NovelLabels, Y: Indicator, hidden: Sequence[int]) -> None:
         self.learner, self.Y, self.hidden = learner, Y, list(hidden)
         self.told = [label for label in range(Y.shape[1]) if label not in hidden]
         self.named_after: dict[int, int] = {}  # rows played when a label was named
@@ -166,13 +162,13 @@ class _Game:
         self.learnt: list[Index] = []  # numbers of the rows that the learner counts
         self.n_rows = self.n_groups = self.n_false = 0
 
-    def play(self, X: Features, start: int) -> None:
+    def play(self, X: Features) -> None:
         """Score rows, then tell their labels."""
-        Y = self.Y[start : start + X.shape[0], self.told]
+        Y = self.Y[self.n_rows : self.n_rows + X.shape[0], self.told]
         novelty, proba = self.learner.score_novelty_then_fit(X, Y)
         self.novelty.append(novelty)
         # a row of which nothing is told is not learnt
-        self.learnt.append(start + np.flatnonzero(~np.isnan(Y).all(axis=1)))
+        self.learnt.append(self.n_rows + np.flatnonzero(~np.isnan(Y).all(axis=1)))
         for label in self.named_after:
             self.proba[label].append(proba[:, self.told.index(label)])
         self.n_rows += X.shape[0]

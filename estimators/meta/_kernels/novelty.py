@@ -54,10 +54,8 @@ class State(NamedTuple):
 
 
 @njit(**HOT)
-def tell(Y: Array, counted: Array, row: int, of_classes: bool) -> int:
+def tell(Y: Array, counted: Array, row: int) -> int:
     """Return what the labels of a row tell."""
-    if of_classes:
-        return LABELLED
     n_known = 0
     for label in range(Y.shape[1]):
         counts = counted[row, label] if len(counted) else Y[row, label] != UNKNOWN
@@ -195,7 +193,7 @@ def measure_then_learn(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
     for row in range(len(places)):
         distance = usual_distance(places[row], state)
         novelty[row] = score_row(proba, row, state.counts, distance, of_classes)
-        told[row] = tell(Y, counted, row, of_classes) if len(weight) == 0 or weight[row] > 0.0 else NOTHING
+        told[row] = tell(Y, counted, row) if len(weight) == 0 or weight[row] > 0.0 else NOTHING
         if told[row] != NOTHING:
             count(told[row], counts)
             counts[LEARNT] += 1.0

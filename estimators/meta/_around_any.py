@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from estimators._typing import Array
+from estimators._typing import Array, MatrixLike
 from estimators.contract.base import Mask, StreamClassifier, _take_metadata, fails_late
 from estimators.contract.environments import EnvironmentClassifier
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
@@ -45,6 +45,25 @@ class AroundAnyClassifier(EnvironmentClassifier, OuterClassifier):
     def _check_estimator(self) -> None:
         if not hasattr(self.estimator, "predict_proba"):
             raise TypeError(f"estimator must have predict_proba, for probabilities. Got {self.estimator!r} instead.")
+
+    def _check_labels_inside(self) -> None:
+        """Refuse a classifier inside that has learnt other labels by itself: tables here have no place for them."""
+        # as the parameter of another estimator it has none yet
+        inner = getattr(self, "estimator_", None)
+        if inner is not None and inner.n_labels_ != self.n_labels_:
+            raise ValueError(
+                f"estimator_ must have the {self.n_labels_} labels of the {type(self).__name__} around it. "
+                f"Got {inner.n_labels_} instead; put NovelLabels outermost, and name its groups there."
+            )
+
+    def _check_inside(self, X: Features) -> None:
+        super()._check_inside(X)
+        self._check_labels_inside()
+
+    def _check_features(self, X: MatrixLike) -> Features:
+        features = super()._check_features(X)
+        self._check_labels_inside()
+        return features
 
     def _can_grow(self) -> bool:
         # the binary relevance put around others has no parameter that could be set

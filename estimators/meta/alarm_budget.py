@@ -287,6 +287,7 @@ class AlarmBudget(AroundAnyClassifier):
     def _check_inside(self, X: Features) -> None:
         # the classifier learns all rows in one call, and refuses them by itself; inside another, none may be there yet
         self._model._check_inside(X)
+        self._check_labels_inside()
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, **metadata: Array) -> None:
         self.estimator_.partial_fit(X, as_table(Y), label_mask=mask, sample_weight=weight, **metadata)

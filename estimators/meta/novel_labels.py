@@ -97,7 +97,7 @@ class NovelLabels(AroundProbabilities):
 
     Rows with weights count as others, unless the weight is 0.
 
-    Put it around other meta-estimators, not inside them: one that is around it does not learn of a label that is named.
+    Put it around other meta-estimators, not inside them: one that is around it refuses all rows once a label is named.
 
     References
     ----------

@@ -5,7 +5,17 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
-from estimators import NovelLabels, OnlineLogisticRegression, StreamRidgeClassifier, make_strategy
+from estimators import (
+    AlarmBudget,
+    LabelBudget,
+    NovelLabels,
+    OnlineLogisticRegression,
+    PredictionSets,
+    PrequentialCalibrator,
+    PrevalenceThreshold,
+    StreamRidgeClassifier,
+    make_strategy,
+)
 from tests.estimators.meta.test_prequential_calibrator import Given
 
 N_ROWS, FIRST = 900, 400
@@ -204,3 +214,26 @@ def test_a_group_that_is_changed_by_its_reader_is_named_as_it_was_offered():
     read.groups_[0].X[:] = np.nan
     expected = untouched.name_group(0).predict_proba(X)
     np.testing.assert_array_equal(read.name_group(0).predict_proba(X), expected)
+
+
+@pytest.mark.parametrize(
+    "around", [AlarmBudget, LabelBudget, PredictionSets, PrequentialCalibrator, PrevalenceThreshold]
+)
+def test_a_label_that_is_named_inside_another_estimator_is_refused_by_it(around):
+    X, Y, _ = make_world()
+    outer = around(growing(share=0.5))
+    outer.partial_fit(X, Y)
+    outer.estimator_.partial_fit(X, Y)
+    outer.estimator_.name_group(outer.estimator_.groups_[0].number)
+    message = r"estimator_ must have the 2 labels of the \w+ around it\. Got 3 instead; put NovelLabels outermost"
+    for call in (outer.predict, outer.predict_proba, outer.explain):
+        with pytest.raises(ValueError, match=message):
+            call(X[:3])
+    for call in (outer.partial_fit, outer.predict_then_fit):
+        with pytest.raises(ValueError, match=message):
+            call(X[:3], Y[:3])
+    with pytest.raises(ValueError, match=message):
+        outer.predict_then_fit_one(X[0], Y[0])
+    # following the advice works
+    outermost = NovelLabels(around(OnlineLogisticRegression(on_new_labels="grow")), share=0.5).partial_fit(X, Y)
+    assert outermost.name_group(outermost.groups_[0].number).predict_proba(X[:3]).shape == (3, 3)

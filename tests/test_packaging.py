@@ -65,3 +65,16 @@ def test_the_workflow_runs_the_script_that_everybody_runs():
     at_night = {verb.split()[0] for verb in nightly["jobs"]["soak"]["strategy"]["matrix"]["verb"]}
     listed = re.findall(r"^([a-z-]+):.*[^#]### ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert {*every_change.split(), *others} == {"test", *listed} - at_night
+
+
+def test_a_release_builds_kernels_for_each_python_that_is_claimed():
+    release = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    claimed = [line.rpartition(" ")[2] for line in project["classifiers"] if re.search(r":: 3\.\d+$", line)]
+    assert release["jobs"]["kernels"]["strategy"]["matrix"]["python"] == claimed
+    assert release["jobs"]["publish"]["needs"] == ["packages", "kernels"]
+
+
+def test_the_tag_of_the_kernels_is_one_that_pypi_takes():
+    tags = (ROOT / "tools" / "build_kernels.py").read_text(encoding="utf-8")
+    assert '"platform": "manylinux_2_27_x86_64"' in tags

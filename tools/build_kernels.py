@@ -107,7 +107,8 @@ def _write_project(project: Path) -> None:
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     words = {"version": __version__, "python": python, "package": PACKAGE}
     (project / "pyproject.toml").write_text(_PROJECT.format(**words), encoding="utf-8")
-    tags = {"python": f"cp{python.replace('.', '')}", "platform": "linux_x86_64"}
+    # that of Numba's wheels: PyPI refuses linux_x86_64
+    tags = {"python": f"cp{python.replace('.', '')}", "platform": "manylinux_2_27_x86_64"}
     (project / "setup.cfg").write_text(_TAGS.format(**tags), encoding="utf-8")
 
 

@@ -1,6 +1,7 @@
 """Each figure of the house is counted on a small tree of files, where the answer is known."""
 
 import importlib.util
+import runpy
 import sys
 from pathlib import Path
 from textwrap import dedent
@@ -195,5 +196,17 @@ def test_the_table_compares_with_the_last_release_and_limits_fail(count, tmp_pat
     assert lines[-1][-4:] == ["most", "0.", "Got", "1."]
 
 
+@pytest.mark.slow
 def test_every_figure_of_the_last_release_is_stored(count):
-    assert house.json.loads(house.STORED.read_text()).keys() == count({"metrics/a.py": "\n"}).keys()
+    stored = house.json.loads(house.STORED.read_text()).keys()
+    assert stored - count({"metrics/a.py": "\n"}).keys() == house.count_trips().keys()
+
+
+def test_a_trip_goes_through_each_function_once(tmp_path):
+    folder = tmp_path / "house"
+    folder.mkdir()
+    (folder / "a.py").write_text("def inner(): ...\n\ndef outer():\n    inner()\n    inner()\n")
+    outer = runpy.run_path(str(folder / "a.py"))["outer"]
+    path = str(folder / "a.py")
+    assert house.trip(outer, ("house",)) == {(path, "outer"), (path, "inner")}
+    assert house.trip(outer, ("elsewhere",)) == set()

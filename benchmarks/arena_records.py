@@ -13,6 +13,7 @@ Where all scores are the same, the records get the new hash; else it says which 
 import argparse
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import cache
 from pathlib import Path
 
 from benchmarks.arena_lite import print_agreement
@@ -25,6 +26,7 @@ from mlstream.arena.running import enter, load_streams, read_folder
 from mlstream.arena.suite import Scope, load_suite
 from mlstream.records.paths import file_name
 from mlstream.records.run_record import has_runs, load_runs
+from mlstream.streams.stream import Stream
 
 SHIPPED = Path(arena_records.__file__).with_name("records_1.jsonl")
 
@@ -70,12 +72,18 @@ def write(chosen: argparse.Namespace) -> None:
     print(f"{len(found)} learners, {sum(len(record.cells) for record in found.values())} cells in {SHIPPED}")
 
 
+@cache
+def load_once(version: int, name: str) -> list[Stream]:
+    """Load a stream, or nothing where its table is not here; the least cells of learners are mostly the same."""
+    return load_streams([entry for entry in load_suite(version).streams if entry.name == name])[0]
+
+
 def confirm(record: LearnerRecord) -> LearnerRecord:
     """Run the least cell of each board again, and return the record with the hash of the present source."""
     suite, contestant = load_suite(record.suite), enter(record.learner)
     boards = [record.cells.keys() & {entry.name for entry in suite.entries("full", board)} for board in suite.boards]
     least = {min(board, key=lambda name: record.cells[name].cpu_s or 0.0) for board in boards if board}
-    streams, _ = load_streams([entry for entry in suite.streams if entry.name in least])
+    streams = [stream for name in sorted(least) for stream in load_once(suite.version, name)]
     changed = [difference for difference in compare(record, run_again(contestant, streams, suite)) if difference.size]
     if changed:
         raise SystemExit(f"{record.learner} must run from the start: remove its folder and run it. Got {changed[0]}.")

@@ -7,6 +7,7 @@ import os
 import runpy
 import zipfile
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -143,9 +144,70 @@ def test_formulas_are_drawn(site, browser):
     assert browser.run("document.querySelector('math[display=block] mfrac').getBoundingClientRect().height") > 20
 
 
-def test_a_search_finds_pages_from_disk(site, browser):
+# Words that people type, and the page that answers them.
+SEARCHES = {
+    "forgetting per task": "metrics/index",
+    "BWT definition": "metrics/index",
+    "BWT": "metrics/index",
+    "delayed labels": "scenarios/unknown_labels",
+    "which learner": "learners/strategies",
+    "save a model": "learners/service",
+    "random seed": "campaigns/campaigns",
+    "confidence interval": "statistics/index",
+    "alarm budget": "learners/decisions",
+    "calibration": "learners/calibration",
+    "feature importance": "learners/explanations",
+    "why this prediction": "learners/explanations",
+    "Windows": "installation",
+    "GPU": "learners/networks",
+    "cite": "citing",
+    "missing values": "files/formats",
+    "class imbalance": "learners/decisions",
+    "class weights": "learners/decisions",
+    "sample weights": "files/formats",
+    "sparse": "learners/wide_tables",
+    "memory": "streams/many_rows",
+    "River": "compare",
+    "pandas": "files/data",
+    "install": "installation",
+    "concept drift": "scenarios/drift",
+    "new classes": "scenarios/new_labels",
+    "unknown threats": "learners/novel_labels",
+    "active learning": "learners/label_budget",
+    "conformal prediction": "learners/prediction_sets",
+    "threshold": "learners/decisions",
+    "hyperparameter search": "campaigns/campaigns",
+    "compare learners": "campaigns/campaigns",
+    "significance test": "statistics/index",
+    "energy": "energy/index",
+    "speed": "learners/one_row",
+    "latency": "learners/one_row",
+    "own metric": "contributing/architecture",
+    "own learner": "tutorials/twenty_streams",
+    "baseline": "learners/strategies",
+    "host a challenge": "challenge/challenge",
+    "csv": "files/data",
+    "parquet": "files/formats",
+    "onnx": "learners/onnx",
+    "deploy": "learners/service",
+    "out-of-distribution": "scenarios/invariance",
+    "hierarchy": "metrics/hierarchy_scores",
+    "decision tree": "learners/trees",
+    "neural network": "learners/networks",
+    "k nearest neighbours": "learners/neighbours",
+}
+
+
+def test_a_search_finds_first_the_page_that_answers(site, browser):
     browser.open(f"{(site / KINDS['search']).as_uri()}?q=forgetting")
     browser.wait_until("document.querySelectorAll('ul.search li').length > 3")
+
+    def check(case):
+        words, page = case
+        search = f"Search._performSearch(...Search._parseQuery(box.value = {words!r}))"
+        assert browser.run(f"box = document.querySelector('input[name=q]'), {search}.at(-1)[0]") == page
+
+    check_all(SEARCHES.items(), check)
 
 
 @pytest.fixture(scope="module")

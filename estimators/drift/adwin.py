@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from estimators._kernels.adwin import new_windows
 from estimators.drift._checks import between
-from estimators.drift._kernels.adwin import run
+from estimators.drift._kernels.windows import run_adwin
 from estimators.drift.base import DriftDetector
 
 
@@ -42,7 +42,7 @@ class ADWIN(DriftDetector):
     """
 
     _confidence: ClassVar[str | None] = "delta"
-    _run = staticmethod(run)
+    _run = staticmethod(run_adwin)
     _new_states = staticmethod(new_windows)
 
     def __init__(self, *, delta: float = 0.002) -> None:

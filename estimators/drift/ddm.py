@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from estimators.drift._checks import ValueRange, between, whole
-from estimators.drift._kernels import ddm, eddm
+from estimators.drift._kernels import extremes
 from estimators.drift.base import DriftDetector
 
 
@@ -45,8 +45,8 @@ class DDM(DriftDetector):
 
     _range: ClassVar[ValueRange] = "shares"
     _warns: ClassVar[bool] = True
-    _run = staticmethod(ddm.run)
-    _new_states = staticmethod(ddm.new_states)
+    _run = staticmethod(extremes.run_ddm)
+    _new_states = staticmethod(extremes.new_ddm_states)
 
     def __init__(self, *, warm_start: int = 30, warning_threshold: float = 2.0, drift_threshold: float = 3.0) -> None:
         self.warm_start = warm_start
@@ -100,8 +100,8 @@ class EDDM(DriftDetector):
 
     _range: ClassVar[ValueRange] = "errors"
     _warns: ClassVar[bool] = True
-    _run = staticmethod(eddm.run)
-    _new_states = staticmethod(eddm.new_states)
+    _run = staticmethod(extremes.run_eddm)
+    _new_states = staticmethod(extremes.new_eddm_states)
 
     def __init__(self, *, warm_start: int = 30, alpha: float = 0.95, beta: float = 0.9) -> None:
         self.warm_start = warm_start

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from estimators.drift._checks import ValueRange, between
-from estimators.drift._kernels import hddm_a, hddm_w
+from estimators.drift._kernels import hddm
 from estimators.drift.base import DriftDetector
 
 
@@ -47,8 +47,8 @@ class HDDMA(DriftDetector):
     _range: ClassVar[ValueRange] = "shares"
     _warns: ClassVar[bool] = True
     _confidence: ClassVar[str | None] = "drift_confidence"
-    _run = staticmethod(hddm_a.run)
-    _new_states = staticmethod(hddm_a.new_states)
+    _run = staticmethod(hddm.run_hddm_a)
+    _new_states = staticmethod(hddm.new_hddm_a_states)
 
     def __init__(
         self, *, drift_confidence: float = 0.001, warning_confidence: float = 0.005, two_sided_test: bool = False
@@ -105,8 +105,8 @@ class HDDMW(DriftDetector):
     _range: ClassVar[ValueRange] = "shares"
     _warns: ClassVar[bool] = True
     _confidence: ClassVar[str | None] = "drift_confidence"
-    _run = staticmethod(hddm_w.run)
-    _new_states = staticmethod(hddm_w.new_states)
+    _run = staticmethod(hddm.run_hddm_w)
+    _new_states = staticmethod(hddm.new_hddm_w_states)
 
     def __init__(
         self,

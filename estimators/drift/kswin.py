@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from estimators.drift._checks import between, whole
-from estimators.drift._kernels.kswin import States, run
+from estimators.drift._kernels.windows import States, run_kswin
 from estimators.drift.base import DriftDetector
 
 # as in River: smaller distances are never a drift
@@ -55,7 +55,7 @@ class KSWIN(DriftDetector):
     """
 
     _confidence: ClassVar[str | None] = "alpha"
-    _run = staticmethod(run)
+    _run = staticmethod(run_kswin)
 
     def __init__(
         self, *, alpha: float = 0.005, window_size: int = 100, stat_size: int = 30, random_state: int = 0

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from estimators.drift._checks import at_least, between, whole
-from estimators.drift._kernels import page_hinkley
+from estimators.drift._kernels import extremes
 from estimators.drift.base import DriftDetector
 
 _MODES = ("up", "down", "both")
@@ -49,8 +49,8 @@ class PageHinkley(DriftDetector):
     True
     """
 
-    _run = staticmethod(page_hinkley.run)
-    _new_states = staticmethod(page_hinkley.new_states)
+    _run = staticmethod(extremes.run_page_hinkley)
+    _new_states = staticmethod(extremes.new_page_hinkley_states)
 
     def __init__(
         self,

@@ -1,21 +1,22 @@
-"""KSWIN: by the test of Kolmogorov and Smirnov, the latest values of a window differ from a sample of the others."""
+"""KSWIN and ADWIN: the latest values of a window differ from others of it by more than chance."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from estimators._kernels.adwin import Windows, detect_change
 from estimators._kernels.compile import HOT, OWNING, PART, njit, uint64
 from estimators._typing import Array
 from estimators.drift._kernels.signals import DRIFT, NONE
 
-# settings: how many values are the latest, the distance of a drift in ranks, and how to draw (1 or 0)
+# settings of KSWIN: how many values are the latest, the distance of a drift in ranks, and how to draw (1 or 0)
 N_LATEST, DISTANCE, BY_POOL = 0, 1, 2
 # the random numbers of Python (Matsumoto, Nishimura 1998), so that samples are those of River
 _WORDS, _SHIFT = 624, 397
 
 
 class States(NamedTuple):
-    """Windows and random numbers of all streams."""
+    """Windows and random numbers of KSWIN for all streams."""
 
     windows: Array  # (n_streams, window): the latest values, a ring at the number of values modulo its length
     counts: Array  # int64, (n_streams,): values since the last drift
@@ -24,7 +25,7 @@ class States(NamedTuple):
 
 
 @njit(**OWNING)
-def run(states: States, values: Array, counted: Array, settings: Array, signals: Array) -> None:
+def run_kswin(states: States, values: Array, counted: Array, settings: Array, signals: Array) -> None:
     """Pass values to the detectors of all streams."""
     n_latest = int(settings[0, N_LATEST])
     sample, latest = np.zeros(n_latest), np.zeros(n_latest)
@@ -135,3 +136,13 @@ def _twist(words: Array) -> None:
         odd = uint64(0x9908B0DF) if mixed & uint64(1) else uint64(0)
         words[i] = words[(i + _SHIFT) % _WORDS] ^ (mixed >> uint64(1)) ^ odd
     words[_WORDS] = uint64(0)
+
+
+@njit(**OWNING)
+def run_adwin(states: Windows, values: Array, counted: Array, settings: Array, signals: Array) -> None:
+    """Pass values to the detectors of all streams; the setting is the confidence."""
+    for row in range(values.shape[0]):
+        for stream in range(values.shape[1]):
+            if counted[row, stream]:
+                changed = detect_change(states, stream, values[row, stream], settings[stream, 0])
+                signals[row, stream] = DRIFT if changed else NONE

@@ -20,7 +20,7 @@ WORDS = re.compile(rf"\b({'|'.join(map(re.escape, [*EXECUTES, *UNPICKLES, 'np.lo
 WRITES_ONLY = {"dumps", "HIGHEST_PROTOCOL", "PicklingError"}
 # They import modules of ours by names that stand in our own code, or unpickle what they have just pickled.
 HARMLESS = {
-    "estimators/checks/_new_label_checks.py",
+    "estimators/checks/_label_checks.py",
     "estimators/checks/_one_row_checks.py",
     "estimators/checks/__init__.py",
     "estimators/contract/lazy.py",

@@ -28,10 +28,15 @@ from estimators.checks._check_data import (
     stream,
     with_fragile_parts,
 )
-from estimators.checks._new_label_checks import (
+from estimators.checks._label_checks import (
+    check_float_labels_are_integers,
     check_grown_is_saved,
     check_new_labels_were_unknown,
     check_refused_new_labels_leave_nothing,
+    check_unknown_is_masked,
+    check_unknown_is_neither_value,
+    check_unknown_labels_in_the_loop,
+    check_unknown_rows_change_nothing,
 )
 from estimators.checks._one_row_checks import (
     check_learning_one_row_is_a_chunk_of_one,
@@ -39,13 +44,6 @@ from estimators.checks._one_row_checks import (
     check_one_row_is_a_chunk_of_one,
     check_one_row_mixes_with_chunks,
     check_wrong_row_changes_nothing,
-)
-from estimators.checks._unknown_checks import (
-    check_float_labels_are_integers,
-    check_unknown_is_masked,
-    check_unknown_is_neither_value,
-    check_unknown_labels_in_the_loop,
-    check_unknown_rows_change_nothing,
 )
 from estimators.contract.base import StreamClassifier
 from estimators.contract.new_labels import can_grow

@@ -9,8 +9,8 @@ from estimators.baselines import MeanLabelsClassifier as MeanLabelsClassifier
 from estimators.baselines import NearestRowClassifier as NearestRowClassifier
 from estimators.baselines import PrevalenceClassifier as PrevalenceClassifier
 from estimators.baselines import PriorLabelsClassifier as PriorLabelsClassifier
-from estimators.ensembles.adwin_bagging import ADWINBaggingClassifier as ADWINBaggingClassifier
-from estimators.ensembles.adwin_boosting import ADWINBoostingClassifier as ADWINBoostingClassifier
+from estimators.ensembles.adwin_ensembles import ADWINBaggingClassifier as ADWINBaggingClassifier
+from estimators.ensembles.adwin_ensembles import ADWINBoostingClassifier as ADWINBoostingClassifier
 from estimators.ensembles.coordinate_boosting import OnlineCoordinateBoosting as OnlineCoordinateBoosting
 from estimators.invariance.logistic import InvariantLogisticClassifier as InvariantLogisticClassifier
 from estimators.linear.logistic import OnlineLogisticRegression as OnlineLogisticRegression

@@ -16,6 +16,15 @@ MOVED = {
     "estimators._prevalence": "estimators.contract.prevalence",
     "estimators._targets": "estimators.contract.targets",
     "estimators.base": "estimators.contract.base",
+    "estimators.ensembles.adwin_bagging": "estimators.ensembles.adwin_ensembles",
+    "estimators.ensembles.adwin_boosting": "estimators.ensembles.adwin_ensembles",
+    "estimators.interop._river_detector": "estimators.interop._river_adapter",
+    "estimators.meta._row_sample": "estimators.meta._stack_members",
+    "estimators.pragma._surface": "estimators.pragma._preferences",
+    "estimators.pragma._vote_window": "estimators.pragma.stream_forest",
+    "estimators.replay._balanced_memory": "estimators.replay.gdumb",
+    "estimators.replay.task_memory": "estimators.replay.memories",
+    "estimators.ridge._contest": "estimators.ridge._concepts",
 }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from estimators._typing import Array, Estimator
 from estimators.contract.batching import blocks, dense
 from estimators.contract.validation import Features
-from estimators.ensembles._kernels import boosted_models, boosted_trees
+from estimators.ensembles._kernels import boosted_trees, coordinate_boosting
 from estimators.ensembles._kernels.coordinate_boosting import Answers, grown, new_boosting, new_votes
 from estimators.linear._kernels import logistic
 from estimators.linear._rows import NO_WEIGHTS, as_rows, refuse_great
@@ -40,15 +40,15 @@ class BoostedModels:
     def learn(self, X: Features, codes: Array, weight: Array | None, estimator: Estimator, *, derived: bool) -> Answers:
         """Predict each row, then learn it, with the parameters of an estimator."""
         answers, weights = new_answers(codes.shape), NO_WEIGHTS if weight is None else weight
-        params = boosted_models.Params(check_step(estimator), derived)
-        if not boosted_models.learn(self._parts(), as_rows(X), codes, weights, params, self._memory(), answers):
+        params = coordinate_boosting.Params(check_step(estimator), derived)
+        if not coordinate_boosting.learn(self._parts(), as_rows(X), codes, weights, params, self._memory(), answers):
             raise refuse_great(X)
         return answers
 
     def predict(self, X: Features) -> Answers:
         """Predict rows."""
         answers = new_answers((X.shape[0], len(self.boosting.alphas)))
-        if not boosted_models.predict(self._parts(), as_rows(X), self._memory(), answers):
+        if not coordinate_boosting.predict(self._parts(), as_rows(X), self._memory(), answers):
             raise refuse_great(X)
         return answers
 
@@ -57,11 +57,11 @@ class BoostedModels:
         """Size of all arrays."""
         return sum(array.nbytes for array in (*self.models, *self.boosting))
 
-    def _parts(self) -> boosted_models.Boosted:
-        return boosted_models.Boosted(self.models, self.boosting)
+    def _parts(self) -> coordinate_boosting.Boosted:
+        return coordinate_boosting.Boosted(self.models, self.boosting)
 
-    def _memory(self) -> boosted_models.Memory:
-        return boosted_models.Memory(logistic.new_work(self.models), new_votes(self.n_models))
+    def _memory(self) -> coordinate_boosting.Memory:
+        return coordinate_boosting.Memory(logistic.new_work(self.models), new_votes(self.n_models))
 
 
 class BoostedTrees:

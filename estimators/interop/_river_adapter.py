@@ -1,4 +1,4 @@
-"""A learner of ours with the interface of River's multi-label classifiers."""
+"""A learner, and a detector, of ours with the interfaces of River's."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -12,6 +12,8 @@ from estimators.baselines import MeanLabelsClassifier
 from estimators.contract.failed_calls import unchanged_on_error
 from estimators.contract.locks import Locked, lock_of
 from estimators.contract.new_labels import can_grow, grows, set_choice
+from estimators.drift.adwin import ADWIN
+from estimators.drift.base import DriftDetector
 from estimators.interop._river_rows import (
     Frame,
     RiverRows,
@@ -142,3 +144,34 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
                 f"where there is room for {room}; declare `labels`, or more room with `max_labels`."
             )
         return labels
+
+
+class RiverDetector(base.DriftDetector):
+    """A drift detector of River; `estimators.interop.river.as_river_detector` makes it."""
+
+    def __init__(self, detector: DriftDetector) -> None:
+        super().__init__()
+        self.detector = detector
+        self._watching: Any = clone(detector)
+
+    def update(self, x: float) -> None:
+        """Pass a value; after a drift, the detector has seen none."""
+        self._drift_detected = self._watching.update(x)
+
+    def _reset(self) -> None:
+        super()._reset()
+        self._watching.reset()
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        # what River's own checks make a detector with
+        yield {"detector": ADWIN()}
+
+
+class RiverWarningDetector(RiverDetector, base.DriftAndWarningDetector):
+    """A drift detector of River that warns, too."""
+
+    def update(self, x: float) -> None:
+        """Pass a value; after a drift, the detector has seen none."""
+        super().update(x)
+        self._warning_detected = self._watching.warning_

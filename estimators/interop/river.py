@@ -376,7 +376,7 @@ def as_river_detector(detector: DriftDetector) -> Any:
     ...         print(i)
     511
     """
-    from estimators.interop._river_detector import RiverDetector, RiverWarningDetector
+    from estimators.interop._river_adapter import RiverDetector, RiverWarningDetector
 
     if not isinstance(detector, DriftDetector):
         raise TypeError(f"detector must be a drift detector of a single number. Got {detector!r} instead.")

@@ -16,7 +16,7 @@ from estimators.contract.categories import placed
 from estimators.contract.failed_calls import DivergedError, check_not_diverged
 from estimators.contract.seeding import clone_with_seed
 from estimators.contract.validation import Features
-from estimators.meta._kernels.least_squares import add_products, combine, rescale
+from estimators.meta._kernels.combining import add_products, combine_scores, rescale
 from estimators.meta._stack_members import predict_all
 from estimators.meta._wrapped import takes_sparse
 from estimators.replay._kept_rows import KeptRows, join, learn, take
@@ -268,7 +268,7 @@ def _combined(members: list[StreamClassifier], weights: Array, X: Features, widt
     """Return the scores of the ensemble: (n_rows, n_labels); 0 before it has members."""
     combined = np.zeros((X.shape[0], width))
     for rows in blocks(X) if members else ():
-        combine(_scores(members, X[rows], each=each), weights, combined[rows])
+        combine_scores(_scores(members, X[rows], each=each), weights, combined[rows])
     return combined
 
 

@@ -15,12 +15,13 @@ from estimators.contract.failed_calls import check_not_diverged
 from estimators.contract.new_labels import OnNewLabels, grown
 from estimators.contract.parameters import check_number
 from estimators.contract.validation import Features
-from estimators.meta._kernels.mixing import mix, mix_then_weigh
-from estimators.meta._row_sample import RowSample, log_likelihoods
+from estimators.meta._kernels.combining import mix, mix_then_weigh
 from estimators.meta._stack_members import (
     Members,
+    RowSample,
     as_learners,
     begin_all,
+    log_likelihoods,
     predict_all,
     require_alike,
     test_then_train_all,

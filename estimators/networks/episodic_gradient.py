@@ -8,8 +8,7 @@ from estimators.networks._kernel_context import ReusableContext
 from estimators.networks._kernels.episodes import EpisodicWork, run
 from estimators.networks._kernels.state import Batch, CodedRows, Floats, Integers, Network
 from estimators.networks._replaying_network import ReplayingNetwork
-from estimators.replay.memories import ReplayPlan
-from estimators.replay.task_memory import TaskMemory
+from estimators.replay.memories import ReplayPlan, TaskMemory
 from metrics.validation import require_integer
 
 

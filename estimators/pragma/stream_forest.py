@@ -1,6 +1,7 @@
 """An adaptive random forest whose votes are weighted, while the stream runs, so that PRAGMA is low."""
 
 from collections.abc import Callable
+from typing import NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -17,10 +18,10 @@ from estimators.contract.validation import Features
 from estimators.pragma._preferences import Floors, Pairs, Preferences, Weights
 from estimators.pragma._vote_search import Search, SearchOptions
 from estimators.pragma._vote_weights import VoteWeighting, shares
-from estimators.pragma._vote_window import VoteWindow
 from estimators.trees._explanations import with_rest
 from estimators.trees._forest_bank import ForestBank
 from estimators.trees._importances import importances
+from estimators.trees._kernels.hoeffding import SKIP
 from estimators.trees._multilabel_forest import MultilabelForest
 from estimators.trees._tree_bank import codes_of
 from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier, explained
@@ -254,10 +255,10 @@ class PragmaStreamForestClassifier(StreamClassifier):
         self.vote_weights_, self.shortfall_ = weights, shortfall
         self.pragma_ = float(values @ theta / theta.sum()) if theta.any() else self.pragma_
 
-    def _current_votes(self, j: int) -> VoteWindow:
+    def _current_votes(self, j: int) -> "VoteWindow":
         return self._window.current(j, int(self._drifts_at_search[j]), (self.forest_.n_models + 1) // 2)
 
-    def _are_enough(self, current: VoteWindow) -> bool:
+    def _are_enough(self, current: "VoteWindow") -> bool:
         return 2 * len(current.codes) >= min(self.period, self.window)
 
     def _drifts(self) -> Array:
@@ -283,3 +284,31 @@ class PragmaStreamForestClassifier(StreamClassifier):
             return share, share
         share = shares(votes, self.vote_weights_)
         return share > 0.5, share
+
+
+class VoteWindow(NamedTuple):
+    """Votes of forests on the last rows, oldest first. A window is a value: `append` returns another one."""
+
+    votes: Array  # (n_rows, n_targets, n_classes)
+    codes: Array  # int64, (n_rows, n_targets): true classes, `SKIP` where they are unknown
+    drifts: Array  # int64, (n_rows, n_targets): members that had been replaced when the votes were cast
+
+    @classmethod
+    def empty(cls, n_targets: int, n_classes: int) -> Self:
+        """Return an empty window."""
+        no_codes = np.empty((0, n_targets), np.int64)
+        return cls(np.empty((0, n_targets, n_classes)), no_codes, no_codes)
+
+    def append(self, votes: Array, codes: Array, drifts: Array, size: int) -> Self:
+        """Add rows whose votes were cast after the same number of drifts, and keep the last `size` rows."""
+        per_row = np.broadcast_to(drifts, codes.shape)
+        pairs = zip(self, (votes, codes, per_row), strict=True)
+        return type(self)(*(np.concatenate(pair)[-size:].copy() for pair in pairs))
+
+    def current(self, j: int, drifts: int, max_drifts: int) -> Self:
+        """Return the rows of one target whose votes stand for the forest as it is now.
+
+        These rows have a vote and a known truth, and fewer than `max_drifts` members have been replaced since.
+        """
+        kept = self.votes[:, j].any(axis=1) & (self.codes[:, j] != SKIP) & (drifts - self.drifts[:, j] < max_drifts)
+        return type(self)(self.votes[kept, j], self.codes[kept, j], self.drifts[kept, j])

@@ -10,7 +10,7 @@ from estimators.contract.locks import lock_of
 from estimators.contract.parameters import check_number
 from estimators.contract.row_codes import COUNTS, encode_labels
 from estimators.contract.targets import as_codes
-from estimators.replay._kernels import divergence, partitioning
+from estimators.replay._kernels import by_label, partitioning
 from estimators.replay._kernels.by_label import LabelState
 from estimators.replay.memories import BoundedMemory, Integers, ReplayPlan, ReservoirMemory, chances
 from metrics.validation import require_choice
@@ -226,8 +226,8 @@ class OCDMMemory(_LabelMemory):
     array([27, 27, 27])
     """
 
-    _n_chances = divergence.N_CHANCES
-    _place = staticmethod(divergence.place_by_divergence)
+    _n_chances = by_label.N_CHANCES
+    _place = staticmethod(by_label.place_by_divergence)
 
 
 Reservoir = ReservoirMemory | PRSMemory | OCDMMemory

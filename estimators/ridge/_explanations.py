@@ -10,8 +10,7 @@ from estimators.contract.explanations import Terms, as_array
 from estimators.contract.validation import Features
 from estimators.ridge._basis import Basis
 from estimators.ridge._calibration import Calibration
-from estimators.ridge._kernels.calibration import N_EVIDENCE
-from estimators.ridge._kernels.explaining import add_by_owner, turn_into_log_odds
+from estimators.ridge._kernels.calibration import N_EVIDENCE, add_by_owner, turn_into_log_odds
 from estimators.ridge._projection import Projection
 
 _UNITS, _ROW = "hidden units", "sum of the scores of all labels"

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from estimators import AGEMClassifier, DivergedError, OnlineNeuralClassifier
-from estimators.replay.task_memory import TaskMemory
+from estimators.replay.memories import TaskMemory
 from tests.estimators.learners import refuses_until_it_is_fitted
 from tests.estimators.streams import tasks_that_return
 from tests.loops import check_all, in_two_tiers

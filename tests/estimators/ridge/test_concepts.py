@@ -8,7 +8,7 @@ import pytest
 from estimators import StreamRidgeClassifier
 from estimators.ridge import _concepts
 from estimators.ridge._concepts import Concepts, Expert
-from estimators.ridge._kernels.mixing import reweigh
+from estimators.ridge._kernels.ridge import reweigh
 from estimators.ridge._sums import Block, Model, Sums, solve
 from metrics import ba_macro
 from tests.estimators.ridge.concepts_oracle import SlowConcepts

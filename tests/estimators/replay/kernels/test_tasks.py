@@ -3,9 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimators.replay.task_memory import TaskMemory
+from estimators.replay.memories import TaskMemory
 from tests.estimators.replay.slow_memories import task_loop
-from tests.estimators.replay.test_task_memory import codes_of, plan
+from tests.estimators.replay.test_memories import codes_of, plan
 
 # runs of rows of a task, named by the labels that count in it
 RUNS = st.lists(st.tuples(st.integers(1, 15), st.integers(1, 9)), min_size=1, max_size=6)

@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from estimators._kernels.label_codes import UNKNOWN
-from estimators.ensembles._kernels.boosted_models import Boosted, Memory, Params, learn, predict
-from estimators.ensembles._kernels.coordinate_boosting import Answers, new_boosting, new_votes
+from estimators.ensembles._kernels.coordinate_boosting import (
+    Answers,
+    Boosted,
+    Memory,
+    Params,
+    learn,
+    new_boosting,
+    new_votes,
+    predict,
+)
 from estimators.linear._kernels.logistic import Step, new_models, new_work
 from estimators.linear._rows import as_rows
 from tests.estimators.ensembles.kernels.slow_boosting import SlowBoosting

@@ -1,6 +1,6 @@
 """Baselines: the last labels, the most frequent, the mean, those frequent of late, and those of the nearest row."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.utils import Tags
@@ -11,6 +11,7 @@ from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.prevalence import MEMORY, Prevalence, require_rule
 from estimators.contract.targets import has_unknown
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features, is_sparse
 from estimators.neighbours._window import DenseWindow, Metric, SparseWindow, Tail, blocks
 from metrics.validation import require_choice, require_integer
@@ -19,8 +20,7 @@ from metrics.validation import require_choice, require_integer
 class _Baseline(StreamClassifier):
     """A baseline, with the tag that allows poor scores in scikit-learn's checks."""
 
-    _fails_late = False
-    _learns_unknown: ClassVar[bool] = True
+    _traits = Traits(fails_late=False, learns_unknown=True)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -22,6 +22,7 @@ from estimators.contract.explanations import Terms, inner_terms
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels, grown
 from estimators.contract.targets import ClassTarget, as_table
+from estimators.contract.traits import Traits, traits_of
 from estimators.contract.validation import Features, FrameRows, check_rows, is_fitted, stack_rows
 from estimators.invariance.hashing import one_hot_categories
 
@@ -110,23 +111,16 @@ class StreamPipeline(Composition, EnvironmentClassifier):
         return bool(self._given_last.uses_environment)
 
     @property
-    def _row_metadata(self) -> tuple[str, ...]:  # type: ignore[override]
-        # what is not a classifier is refused once its steps are checked
-        return tuple(getattr(self._given_last, "_row_metadata", ()))
-
-    @property
     def on_new_labels(self) -> OnNewLabels:
         """Treatment of labels that appear after the first call: the parameter of the last step."""
         choice: OnNewLabels = self._given_last.on_new_labels
         return choice
 
     @property
-    def _learns_unknown(self) -> bool:  # type: ignore[override]
-        return bool(self._given_last._learns_unknown)
-
-    @property
-    def _takes_codes(self) -> bool:  # type: ignore[override]
-        return True
+    def _traits(self) -> Traits:
+        # what is not a classifier is refused once its steps are checked
+        last = traits_of(self._given_last)
+        return Traits(takes_codes=True, learns_unknown=last.learns_unknown, row_metadata=last.row_metadata)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,7 @@
 import pickle
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,7 @@ from estimators.contract.targets import (
     is_all_unknown,
     make_target,
 )
+from estimators.contract.traits import Traits
 from estimators.contract.unknown_labels import check_all_known, fold_into_mask, rows_to_learn, runs, take_rows
 from estimators.contract.validation import (
     Features,
@@ -69,44 +70,40 @@ _NOT_LEARNT = np.zeros(1, dtype=bool)
 class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
     """Base of classifiers that learn from a stream, row after row.
 
-    A learner implements three short hooks on checked input and inherits the whole contract:
+    A learner writes three short hooks on checked input, states its traits, and inherits the whole contract:
 
     - ``_start()``: build the state before anything is learnt; ``n_features_in_`` and ``n_labels_`` are known;
     - ``_learn(X, Y, mask, weight)``: learn rows in order;
-    - ``_predict_proba(X)``: float (n_samples, n_labels), P(column is 1), changing nothing.
+    - ``_predict_proba(X)``: float (n_samples, n_labels), P(column is 1), changing nothing;
+    - ``_traits = Traits(...)``: what `estimators.contract.traits` lists.
 
     X is a float32 or float64 array or canonical ``csr_array``; Y is uint8 (n_samples, n_labels); mask is None or
     boolean (n_samples, n_labels), and always None for a learner that does not use the task; weight is None or float64
-    (n_samples,). Unknown labels, NaN in the Y of a user, are 0 outside the mask for a learner that uses the task. For
-    others they are 2 in Y, if the class states ``_learns_unknown = True``: such a cell must change nothing. A class
-    that does not state it refuses rows that are known in part. Rows without a label to learn never reach a hook of
-    learning. A one-dimensional target of two classes is one column, 1 for the second class; with more classes,
-    each has a column. A learner of classes sets ``_takes_codes = True``: Y is then int64 (n_samples,) for such targets,
-    positions in ``classes_``, and ``_predict_proba`` returns (n_samples, n_classes).
+    (n_samples,). Unknown labels, NaN in the Y of a user, are 0 outside the mask for a learner that uses the task, and 2
+    in Y for others. Rows without a label to learn never reach a hook of learning. A one-dimensional target of two
+    classes is one column, 1 for the second class; with more classes, each has a column.
 
-    Three more hooks have defaults: ``_infer(X)`` returns predictions and probabilities (override it, instead of
-    ``_predict_proba``, where predictions are not P >= 0.5), ``_predict_then_learn(X, Y, mask)`` is test-then-train
-    (override it with a compiled loop), and ``_explain(X)`` returns the terms whose sums scores are, or None.
+    All other hooks have defaults:
+
+    - ``_infer(X)``: predictions and probabilities; override it, instead of ``_predict_proba``, where predictions are
+      not P >= 0.5;
+    - ``_infer_each(X)``: the same, where the bits of a row depend on the rows around it: of each row alone;
+    - ``_predict_then_learn(X, Y, mask)``: test-then-train; override it with a compiled loop;
+    - ``_explain(X)``: the terms whose sums scores are, or None;
+    - ``_grow(n_before)``: take in new labels, for a learner with the parameter `on_new_labels`; ``_can_grow()`` says
+      whether it does;
+    - ``_check_inside(X)``: refuse rows that a classifier inside would refuse later;
+    - ``_end_fit()``: use rows that wait for later ones;
+    - ``_at_risk(n_rows, testing=)``: names of attributes that are copied before the rows are learnt, for rows that
+      others may refuse halfway; copies cost as much for one row as for many;
+    - ``_rows_to_compile``: number of rows by which a learner has called every compiled function that it may need: as
+      many are learnt before the cost of a run is measured. By default two, the first of which begins.
 
     The state of a learner is what ``_start`` sets: these attributes are listed, and `fit` removes them. Only those that
     are documented end in an underscore. A call with invalid input leaves the estimator as it was, since every attribute
-    gets back the value it had. A learner that changes values in place has two more means:
-
-    - ``raise DivergedError(...)`` if numbers leave their range inside a step. The estimator is marked: it refuses to
-      predict or to learn until `fit` or `begin` starts it again. It needs no copy, and no check in advance.
-    - ``_at_risk(n_rows, testing=)`` returns the names of attributes that are copied before the rows are learnt, for
-      rows that others may refuse halfway. Copies cost as much for one row as for many.
-
-    ``_row_metadata`` names values of rows that a learner takes besides labels and weights, such as "environment": its
-    public methods pass them on to `_learn_chunk`, `_learn_once` and `_predict_then_learn_chunk`, and ``_learn`` and
-    ``_predict_then_learn`` get those that are not None as keyword arguments, arrays of one value a row.
-
-    ``_fails_late = False`` states that nothing but divergence can fail once rows are checked: meta-estimators then make
-    no copies of the learner. ``_precision = "float32"`` states that it refuses features that do not fit float32, which
-    meta-estimators then check for all rows in advance.
-
-    ``_rows_to_compile`` is the number of rows by which a learner has called every compiled function that it may need:
-    as many are learnt before the cost of a run is measured. By default two, the first of which begins.
+    gets back the value it had. A learner that changes values in place names those in ``_at_risk``; or, if numbers leave
+    their range inside a step, it raises ``DivergedError(...)``, which marks the estimator: it refuses to predict or to
+    learn until `fit` or `begin` starts it again. This needs no copy, and no check in advance.
 
     Every public method holds the lock of the estimator: calls from several threads run one after another.
 
@@ -122,16 +119,6 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
     n_features_in_ : int
         Number of features.
     """
-
-    _takes_codes: ClassVar[bool] = False
-    _learns_unknown: ClassVar[bool] = False
-    _fails_late: ClassVar[bool] = True
-    _precision: ClassVar[str | None] = None
-    _row_metadata: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def _rows_to_compile(self) -> int:
-        return 2
 
     # ------------------------------------------------------------------ learn
     def partial_fit(
@@ -547,6 +534,15 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
     # of learners without the parameter, and of older pickles
     categorical_features: CategoricalFeatures = None
 
+    @property
+    def _traits(self) -> Traits:
+        # learners of users may state this trait alone, by its old name
+        return Traits(learns_unknown=getattr(self, "_learns_unknown", False))
+
+    @property
+    def _rows_to_compile(self) -> int:
+        return 2
+
     def _splits_categories(self) -> bool:
         """Return whether the learner, which has the parameter `categorical_features`, can use it."""
         return True
@@ -628,7 +624,7 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
     def _at_risk_in_runs(self, X: Features) -> list[str]:
         """Return the attributes to copy where learning is called several times; refuse what a later call would."""
         check_precision(self, X)
-        return list(self._learnt_names) if self._fails_late else []
+        return list(self._learnt_names) if self._traits.fails_late else []
 
     def _predict_then_learn_runs(
         self, X: Features, Y: Array, mask: Mask | None, learnt: Mask, metadata: Mapping[str, Array]
@@ -708,7 +704,7 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
         if self.uses_task:
             codes, mask = fold_into_mask(codes, mask)
         learnt = rows_to_learn(codes, mask)
-        if not (self.uses_task or self._learns_unknown):
+        if not (self.uses_task or self._traits.learns_unknown):
             check_all_known(self, codes, learnt)
         return codes, mask, learnt
 
@@ -716,7 +712,7 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
         """Return the values of rows that were passed, checked."""
         passed = {name: value for name, value in metadata.items() if value is not None}
         for name in passed:
-            if name not in self._row_metadata:
+            if name not in self._traits.row_metadata:
                 raise ValueError(f"{name} must be None: {type(self).__name__} does not learn from it.")
         return {name: check_row_values(name, value, n_rows) for name, value in passed.items()}
 
@@ -742,7 +738,7 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
             self.label_names_ = list(target.names)
 
     def _encode(self, Y: MatrixLike) -> Array:
-        if self._takes_codes and isinstance(self._target, ClassTarget):
+        if self._traits.takes_codes and isinstance(self._target, ClassTarget):
             return self._target.codes(Y)
         if isinstance(self._target, LabelTarget):
             return self._target.encode(Y, advise=partial(advise_growth, self))
@@ -772,12 +768,7 @@ def _take_metadata(metadata: Mapping[str, Array], rows: slice | Mask) -> dict[st
 def check_precision(estimator: Estimator, X: Features) -> None:
     """Refuse features that do not fit the precision of a classifier, or of one inside it, before any row is learnt."""
     if isinstance(estimator, StreamClassifier):
-        values, precision = X if isinstance(X, np.ndarray) else X.data, estimator._precision
+        values, precision = X if isinstance(X, np.ndarray) else X.data, estimator._traits.precision
         if precision is not None and not fits_surely(values, precision):
             cast_features(values, precision)
         estimator._check_inside(X)
-
-
-def fails_late(estimator: Estimator) -> bool:
-    """Return whether rows that passed all checks can still be refused: by other packages, and some of our learners."""
-    return not isinstance(estimator, StreamClassifier) or estimator._fails_late

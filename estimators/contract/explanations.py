@@ -363,7 +363,7 @@ def terms_of(learner: Any, X: Features) -> Terms | None:
     Probabilities of classes, one against the others, that are divided by their sum are votes.
     """
     terms: Terms | None = learner._explain(X)
-    is_divided = isinstance(learner._target, ClassTarget) and learner.n_labels_ > 1 and not learner._takes_codes
+    is_divided = isinstance(learner._target, ClassTarget) and learner.n_labels_ > 1 and not learner._traits.takes_codes
     return terms._replace(scale="vote") if terms is not None and terms.scale == "probability" and is_divided else terms
 
 

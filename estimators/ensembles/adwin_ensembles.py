@@ -11,6 +11,7 @@ from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.explanations import Terms, as_mean, linear_terms, mapped
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features
 from estimators.ensembles._kernels import adwin_ensembles as kernels
 from estimators.linear._rows import NO_WEIGHTS, as_rows, hide, refuse_great
@@ -23,9 +24,7 @@ Variant = Literal["river", "paper"]
 class ADWINEnsemble(StreamClassifier):
     """Ensembles of logistic regressions, one for each label; subclasses say whether these are bagged or boosted."""
 
-    _fails_late = False
-    _learns_unknown = True
-    _precision = "float32"
+    _traits = Traits(fails_late=False, learns_unknown=True, precision="float32")
     _boosting: ClassVar[bool]
 
     def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here

@@ -9,6 +9,7 @@ from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.categories import nominal_places
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features
 from estimators.ensembles._boosted import BoostedModels, BoostedTrees
 from estimators.ensembles._kernels.coordinate_boosting import Answers
@@ -94,9 +95,6 @@ class OnlineCoordinateBoosting(StreamClassifier):
     (2, 3)
     """
 
-    _fails_late = False
-    _learns_unknown = True
-
     def __init__(
         self,
         estimator: HoeffdingTreeClassifier | OnlineLogisticRegression | None = None,
@@ -127,8 +125,9 @@ class OnlineCoordinateBoosting(StreamClassifier):
             return np.concatenate([part.alphas for part in parts])
 
     @property
-    def _precision(self) -> str | None:  # type: ignore[override]
-        return "float32" if isinstance(self.estimator, OnlineLogisticRegression) else None
+    def _traits(self) -> Traits:
+        precision = "float32" if isinstance(self.estimator, OnlineLogisticRegression) else None
+        return Traits(learns_unknown=True, fails_late=False, precision=precision)
 
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:

@@ -120,7 +120,7 @@ def predict(ops: Operators, learner: Estimator, X: Node) -> Inferred:
     if isinstance(learner, LogOddsClassifier) and len(learner.classes_) == 2:
         raw = ops.Concat(ops.Neg(raw), raw, axis=1)
     proba = _class_probabilities(ops, learner, scores)
-    codes = decided if decided is not None and learner._takes_codes else ops.ArgMax(proba, axis=1, keepdims=0)
+    codes = decided if decided is not None and learner._traits.takes_codes else ops.ArgMax(proba, axis=1, keepdims=0)
     return ops.Gather(class_values(learner), codes, axis=0), proba, raw
 
 
@@ -136,7 +136,7 @@ def _class_probabilities(ops: Operators, learner: StreamClassifier, scores: Node
     n_classes = len(learner.classes_)
     if n_classes == 1:
         return ops.constant(scores, np.ones(1), 1)
-    if learner.n_labels_ == 1 and not learner._takes_codes:
+    if learner.n_labels_ == 1 and not learner._traits.takes_codes:
         return ops.Concat(ops.Sub(np.ones(1), scores), scores, axis=1)
     total = ops.MatMul(scores, np.ones((n_classes, 1)))
     uniform = np.full(n_classes, 1 / n_classes)

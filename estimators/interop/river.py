@@ -12,6 +12,7 @@ from estimators._typing import Array, Estimator, RandomStateLike
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.lazy import needing
 from estimators.contract.targets import LabelTarget
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features
 from estimators.drift.base import DriftDetector
 from estimators.interop._redo_log import RedoLog
@@ -76,7 +77,7 @@ class RiverClassifier(StreamClassifier):
            [1, 1]])
     """
 
-    _learns_unknown = True
+    _traits = Traits(learns_unknown=True)
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """Logistic regression whose risks are alike in every environment: IRM, V-REx and group DRO."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.special import expit
@@ -15,6 +15,7 @@ from estimators.contract.environments import EnvironmentClassifier
 from estimators.contract.explanations import Terms, linear_terms
 from estimators.contract.log_odds import LogOddsClassifier
 from estimators.contract.parameters import Rule, check_rules
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features, is_sparse
 from estimators.invariance._kept_rows import KeptRows, join, random_priority, sample
 from estimators.invariance._objectives import Problem, fit_label
@@ -120,7 +121,7 @@ class InvariantLogisticClassifier(EnvironmentClassifier, LogOddsClassifier):
     (True, True)
     """
 
-    _row_metadata: ClassVar[tuple[str, ...]] = ("environment",)
+    _traits = Traits(row_metadata=("environment",))
 
     def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,

@@ -9,6 +9,7 @@ from estimators.contract.base import Mask
 from estimators.contract.explanations import Terms, linear_terms
 from estimators.contract.log_odds import LogOddsClassifier
 from estimators.contract.new_labels import OnNewLabels
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features
 from estimators.linear._kernels import logistic
 from estimators.linear._rows import NO_WEIGHTS, as_rows, hide, refuse_great
@@ -78,9 +79,7 @@ class OnlineLogisticRegression(LogOddsClassifier):
            [0, 0]])
     """
 
-    _fails_late = False
-    _learns_unknown = True
-    _precision = "float32"
+    _traits = Traits(fails_late=False, learns_unknown=True, precision="float32")
 
     def __init__(
         self,

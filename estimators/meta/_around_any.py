@@ -6,11 +6,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from estimators._typing import Array, MatrixLike
-from estimators.contract.base import Mask, StreamClassifier, _take_metadata, fails_late
+from estimators.contract.base import Mask, StreamClassifier, _take_metadata
 from estimators.contract.environments import EnvironmentClassifier
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.prevalence import one_hot
 from estimators.contract.targets import as_table
+from estimators.contract.traits import Traits, traits_of
 from estimators.contract.validation import Features
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.replay._meta_base import OuterClassifier
@@ -34,8 +35,8 @@ class AroundAnyClassifier(EnvironmentClassifier, OuterClassifier):
         return self._model.uses_environment
 
     @property
-    def _row_metadata(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self._model._row_metadata
+    def _traits(self) -> Traits:
+        return super()._traits._replace(row_metadata=self._model._traits.row_metadata)
 
     @property
     def _n_columns(self) -> int:
@@ -119,7 +120,7 @@ class AroundProbabilities(AroundAnyClassifier):
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
         # rows with weights are learnt one by one
-        return ["estimator_"] if n_rows > 1 and not testing and fails_late(self._model) else []
+        return ["estimator_"] if n_rows > 1 and not testing and traits_of(self._model).fails_late else []
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, **metadata: Array) -> None:
         if weight is None or (weight == 1.0).all():

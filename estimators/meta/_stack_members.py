@@ -8,9 +8,10 @@ import numpy as np
 
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, Estimator, RandomStateLike
-from estimators.contract.base import Mask, StreamClassifier, fails_late
+from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.seeding import clone_with_seed
 from estimators.contract.targets import as_table
+from estimators.contract.traits import traits_of
 from estimators.contract.validation import Features
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.replay._kept_rows import KeptRows, blank, replaced, take, widened
@@ -59,7 +60,7 @@ def require_alike(members: Members) -> None:
     """Refuse members that cannot leave out a label, beside those that use the task."""
     if any(one.uses_task for _, one in members):
         for name, one in members:
-            if not (one.uses_task or one._learns_unknown):
+            if not (one.uses_task or one._traits.learns_unknown):
                 raise ValueError(
                     f"{name} must learn unknown labels, beside members that use the task: labels outside a mask are "
                     f"unknown to it. Got {type(one).__name__} instead; BinaryRelevance({type(one).__name__}(...)) does."
@@ -86,7 +87,7 @@ def test_then_train_all(members: Members, X: Features, Y: Array, mask: Mask | No
     proba = np.empty((len(members), *Y.shape))
     own = as_table(Y)
     shown = own if mask is None else as_table(np.where(mask, Y, np.uint8(UNKNOWN)))
-    for k in sorted(range(len(members)), key=lambda k: not fails_late(members[k][1])):
+    for k in sorted(range(len(members)), key=lambda k: not traits_of(members[k][1]).fails_late):
         one = members[k][1]
         table, seen = (own, mask) if mask is None or one.uses_task else (shown, None)
         proba[k] = _test_then_train(one, X, table, seen, weight)

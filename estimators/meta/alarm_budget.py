@@ -3,7 +3,7 @@
 import math
 from collections.abc import Hashable, Mapping
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -119,8 +119,6 @@ class AlarmBudget(AroundAnyClassifier):
     >>> bool(Y[alarms == 1].mean() > 0.5)
     True
     """
-
-    _takes_codes: ClassVar[bool] = True
 
     def __init__(  # noqa: PLR0913 - parameters of a learner
         self,

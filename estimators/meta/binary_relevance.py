@@ -9,11 +9,12 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, RandomStateLike
-from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.base import Mask, StreamClassifier, check_precision
 from estimators.contract.categories import placed
 from estimators.contract.explanations import Terms, side_by_side
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels
+from estimators.contract.traits import Traits, traits_of
 from estimators.contract.validation import Features
 from estimators.meta._wrapped import (
     Member,
@@ -94,7 +95,7 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
            [1, 1]])
     """
 
-    _learns_unknown = True
+    _traits = Traits(learns_unknown=True)
 
     def __init__(
         self,
@@ -162,7 +163,7 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
         self._models = [*self._models, *members[n_before:]]
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002
-        return ["_models"] if fails_late(self.estimator) else []
+        return ["_models"] if traits_of(self.estimator).fails_late else []
 
     def _check_inside(self, X: Features) -> None:
         check_precision(self.estimator, X)

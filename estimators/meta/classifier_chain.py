@@ -8,9 +8,10 @@ from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
 from estimators._typing import Array, RandomStateLike
-from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.base import Mask, StreamClassifier, check_precision
 from estimators.contract.categories import placed
 from estimators.contract.new_labels import OnNewLabels, growth_state
+from estimators.contract.traits import Traits, traits_of
 from estimators.contract.validation import Features
 from estimators.meta._wrapped import (
     Member,
@@ -86,7 +87,7 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
            [1, 1]])
     """
 
-    _learns_unknown = True
+    _traits = Traits(learns_unknown=True)
 
     def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,
@@ -133,7 +134,7 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         self._chains = [[*chain, *self._make_links(n_before, source)] for chain in self._chains]
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002
-        return ["_chains"] if fails_late(self.estimator) else []
+        return ["_chains"] if traits_of(self.estimator).fails_late else []
 
     def _check_inside(self, X: Features) -> None:
         check_precision(self.estimator, X)

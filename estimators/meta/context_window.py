@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.random import RandomState
@@ -14,6 +14,7 @@ from estimators.contract.base import Mask, StreamClassifier, check_precision
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.parameters import check_number
 from estimators.contract.row_codes import COUNTS, encode_labels
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features
 from estimators.meta._context import POLICIES, Context, Schedule
 from estimators.meta._context_models import Fit, Models, require_classifier, require_weights
@@ -109,8 +110,7 @@ class ContextWindowClassifier(MetaEstimatorMixin, StreamClassifier):
     [0.99, 0.5, 0.98]
     """
 
-    _takes_codes: ClassVar[bool] = True
-    _learns_unknown: ClassVar[bool] = True
+    _traits = Traits(takes_codes=True, learns_unknown=True)
 
     def __init__(  # noqa: PLR0913 - parameters of scikit-learn's kind
         self,

@@ -1,7 +1,7 @@
 """GOOWE-ML: an ensemble of multi-label classifiers of different age, weighed by least squares."""
 
 from copy import deepcopy
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
@@ -10,11 +10,12 @@ from sklearn.utils import Tags, check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, Estimator, RandomStateLike
-from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.base import Mask, StreamClassifier, check_precision
 from estimators.contract.batching import blocks
 from estimators.contract.categories import placed
 from estimators.contract.failed_calls import DivergedError, check_not_diverged
 from estimators.contract.seeding import clone_with_seed
+from estimators.contract.traits import Traits, traits_of
 from estimators.contract.validation import Features
 from estimators.meta._kernels.combining import add_products, combine_scores, rescale
 from estimators.meta._stack_members import predict_all
@@ -88,8 +89,6 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
     (0.88, (3,))
     """
 
-    _takes_codes: ClassVar[bool] = True
-
     def __init__(
         self,
         estimator: Estimator | None = None,
@@ -119,12 +118,9 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
         return bool(getattr(self._model, "uses_task", False))
 
     @property
-    def _learns_unknown(self) -> bool:  # type: ignore[override]
-        return bool(getattr(self._model, "_learns_unknown", False))
-
-    @property
-    def _fails_late(self) -> bool:  # type: ignore[override]
-        return fails_late(self._model)
+    def _traits(self) -> Traits:
+        inside = traits_of(self._model)
+        return Traits(takes_codes=True, learns_unknown=inside.learns_unknown, fails_late=inside.fails_late)
 
     @property
     def _rows_to_compile(self) -> int:
@@ -221,7 +217,7 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
             worst = int(weights.argmin())
             members[worst], weights[worst] = newcomer, 1.0
         newest_first = take(chunk, np.arange(len(chunk.weight))[::-1])
-        return [learn(deepcopy(one) if self._fails_late else one, newest_first) for one in members], weights
+        return [learn(deepcopy(one) if self._traits.fails_late else one, newest_first) for one in members], weights
 
     def _newcomer(self, chunk: KeptRows) -> StreamClassifier:
         seed = None if self.random_state is None else RandomState([self._seed, self._n_trained])
@@ -230,7 +226,7 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
             return learn(one.begin(chunk.X[:1], np.zeros((1, self._width), dtype=int), self._width), chunk)
         except DivergedError as error:
             # it is dropped with its mark, while members that are not copied may have learnt chunks of this call
-            error.is_marked = self._fails_late
+            error.is_marked = self._traits.fails_late
             raise
 
     def _as_rows(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> KeptRows:

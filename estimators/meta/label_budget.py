@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from numbers import Real
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from scipy.special import ndtri
@@ -11,10 +11,11 @@ from sklearn.utils import check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, Estimator, MaskLike, MatrixLike, RandomStateLike
-from estimators.contract.base import Mask, _take_metadata, fails_late
+from estimators.contract.base import Mask, _take_metadata
 from estimators.contract.failed_calls import DivergedError, unchanged_on_error, unchanged_or_marked
 from estimators.contract.parameters import Rule, check_rules
 from estimators.contract.targets import as_table
+from estimators.contract.traits import traits_of
 from estimators.contract.unknown_labels import take_rows
 from estimators.contract.validation import Features
 from estimators.meta._around_any import AroundAnyClassifier, as_floats
@@ -145,8 +146,6 @@ class LabelBudget(AroundAnyClassifier):
     >>> learner = learner.teach(X[:40], answers)
     """
 
-    _takes_codes: ClassVar[bool] = True
-
     def __init__(
         self,
         estimator: Estimator,
@@ -271,7 +270,7 @@ class LabelBudget(AroundAnyClassifier):
         self._counts = np.vstack([self._counts, np.zeros((n_new, 2))])
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002 - rows are learnt one by one
-        return ["estimator_"] if n_rows > 1 and fails_late(self._model) else []
+        return ["estimator_"] if n_rows > 1 and traits_of(self._model).fails_late else []
 
     def _check_unknown(self, codes: Array, mask: Mask | None) -> tuple[Array, Mask | None, Mask | None]:
         # that an answer is not known turns out when it is asked for
@@ -291,7 +290,7 @@ class LabelBudget(AroundAnyClassifier):
     # ------------------------------------------------------------------ parts
     def _find_unit(self) -> bool:
         """Return whether single labels are asked for; refuse them for a classifier that learns whole rows."""
-        learns_parts = self._model.uses_task or self._model._learns_unknown
+        learns_parts = self._model.uses_task or self._model._traits.learns_unknown
         if self.ask == "labels" and not learns_parts:
             name = type(self.estimator).__name__
             raise ValueError(f"ask must be 'rows' for {name}, which learns no row that is known in part. Got 'labels'.")

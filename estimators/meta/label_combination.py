@@ -9,10 +9,11 @@ from sklearn.utils import Tags, check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, Estimator, RandomStateLike
-from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.base import Mask, StreamClassifier, check_precision
 from estimators.contract.categories import placed
 from estimators.contract.locks import lock_of
 from estimators.contract.targets import has_unknown
+from estimators.contract.traits import Traits, traits_of
 from estimators.contract.validation import Features
 from estimators.meta._kernels.combining import combine
 from estimators.meta._pruned_sets import LearningStep, PrunedSets
@@ -83,7 +84,7 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
            [1, 1]])
     """
 
-    _learns_unknown = True
+    _traits = Traits(learns_unknown=True)
 
     def __init__(
         self,
@@ -125,7 +126,7 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
         )
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002
-        return ["_sets", "_model"] if fails_late(self.estimator) else []
+        return ["_sets", "_model"] if traits_of(self.estimator).fails_late else []
 
     def _check_inside(self, X: Features) -> None:
         check_precision(self.estimator, X)

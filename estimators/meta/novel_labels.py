@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from copy import deepcopy
 from numbers import Real
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -125,7 +125,6 @@ class NovelLabels(AroundProbabilities):
     (3, 1)
     """
 
-    _takes_codes: ClassVar[bool] = True
     _groups: Groups
 
     def __init__(

@@ -2,7 +2,6 @@
 
 import math
 from numbers import Real
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -122,8 +121,6 @@ class PredictionSets(AroundProbabilities):
     array([[ 1,  0],
            [-1, -1]], dtype=int8)
     """
-
-    _takes_codes: ClassVar[bool] = True
 
     def __init__(self, estimator: Estimator, *, alpha: float | tuple[float, float] = 0.1, of: str = "value") -> None:
         self.estimator = estimator

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from numbers import Real
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit, logit
@@ -104,8 +103,6 @@ class PrequentialCalibrator(AroundProbabilities):
     0.28
     0.01
     """
-
-    _takes_codes: ClassVar[bool] = True
 
     def __init__(self, estimator: Estimator, *, method: str = "beta", memory: float = 1000) -> None:
         self.estimator = estimator

@@ -9,11 +9,12 @@ from sklearn.utils import Tags, check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array, RandomStateLike
-from estimators.contract.base import Mask, StreamClassifier, check_precision, fails_late
+from estimators.contract.base import Mask, StreamClassifier, check_precision
 from estimators.contract.composition import Composition
 from estimators.contract.failed_calls import check_not_diverged
 from estimators.contract.new_labels import OnNewLabels, grown
 from estimators.contract.parameters import check_number
+from estimators.contract.traits import Traits, traits_of
 from estimators.contract.validation import Features
 from estimators.meta._kernels.combining import mix, mix_then_weigh
 from estimators.meta._stack_members import (
@@ -172,12 +173,12 @@ class PrequentialStack(Composition, MetaEstimatorMixin, StreamClassifier):
         return as_learners(self.estimators, self._get_param_names())
 
     @property
-    def _fails_late(self) -> bool:  # type: ignore[override]
-        return any(fails_late(one) for _, one in self._members)
-
-    @property
-    def _learns_unknown(self) -> bool:  # type: ignore[override]
-        return all(one._learns_unknown for _, one in self._members)
+    def _traits(self) -> Traits:
+        inside = [one._traits for _, one in self._members]
+        return Traits(
+            learns_unknown=all(traits.learns_unknown for traits in inside),
+            fails_late=any(traits.fails_late for traits in inside),
+        )
 
     def _can_grow(self) -> bool:
         return all(one._can_grow() for _, one in self._members)
@@ -214,7 +215,7 @@ class PrequentialStack(Composition, MetaEstimatorMixin, StreamClassifier):
         self._sample_weights = []
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
-        n_late = sum(fails_late(one) for _, one in self.estimators_)
+        n_late = sum(traits_of(one).fails_late for _, one in self.estimators_)
         in_one_call = n_rows == 1 or (testing and len(list(self._blocks(n_rows))) == 1)
         return [] if n_late == 0 or (n_late == 1 and in_one_call) else ["estimators_"]
 

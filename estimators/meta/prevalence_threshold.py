@@ -1,7 +1,5 @@
 """Decisions at the prevalence of labels, around any classifier."""
 
-from typing import ClassVar
-
 import numpy as np
 from sklearn.utils import Tags
 
@@ -88,8 +86,6 @@ class PrevalenceThreshold(AroundAnyClassifier):
     >>> [round(ba_macro(Y, Y_pred), 2) for Y_pred in both]
     [0.59, 0.73]
     """
-
-    _takes_codes: ClassVar[bool] = True
 
     def __init__(
         self, estimator: Estimator, *, follow: float = FOLLOW, memory: float = MEMORY, late_in_predict: bool = False

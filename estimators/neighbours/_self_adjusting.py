@@ -6,6 +6,7 @@ import numpy as np
 
 from estimators._typing import Array
 from estimators.contract.base import Mask, StreamClassifier
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features
 from estimators.neighbours._kernels.self_adjusting import predict_then_learn_rows
 from estimators.neighbours._options import check_options, count_candidates
@@ -16,8 +17,7 @@ from estimators.neighbours._window import blocks, dense_rows
 class SelfAdjustingClassifier(StreamClassifier):
     """The window, and the loops over rows, of MLSAMPkNN and MLSAkNN."""
 
-    _fails_late = False
-    _learns_unknown = True
+    _traits = Traits(fails_late=False, learns_unknown=True)
     _adaptive: ClassVar[bool]
 
     @property

@@ -10,6 +10,7 @@ from estimators._typing import Array
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.new_labels import OnNewLabels
 from estimators.contract.parameters import check_number
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features
 from estimators.neighbours._kernels.ensemble import Rules, Votes
 from estimators.neighbours._member import NO_VOTES, Member, Plan, Rows, draw_features
@@ -104,8 +105,7 @@ class AESAKNNSClassifier(StreamClassifier):
     array([[1, 0]])
     """
 
-    _fails_late = False
-    _learns_unknown = True
+    _traits = Traits(fails_late=False, learns_unknown=True)
 
     def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,

@@ -8,6 +8,7 @@ from estimators._typing import Array
 from estimators.contract.batching import blocks, dense
 from estimators.contract.locks import lock_of
 from estimators.contract.log_odds import LogOddsClassifier
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features
 from estimators.networks._kernels.state import STEPS
 from estimators.networks._network_state import State, layers_of, scaling_of
@@ -19,11 +20,10 @@ class NetworkClassifier(LogOddsClassifier):
 
     _state: State
     dtype: str
-    _fails_late = False
 
     @property
-    def _precision(self) -> str:  # type: ignore[override]
-        return self._dtype.name if hasattr(self, "_state") else self.dtype
+    def _traits(self) -> Traits:
+        return Traits(fails_late=False, precision=self._dtype.name if hasattr(self, "_state") else self.dtype)
 
     @property
     def _dtype(self) -> np.dtype[Any]:

@@ -1,7 +1,6 @@
 """Online networks with targeted loss and replay, compiled."""
 
 from copy import copy
-from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -9,6 +8,7 @@ from sklearn.utils import Tags, check_random_state
 
 from estimators._typing import Array, Attributes, RandomStateLike
 from estimators.contract.new_labels import OnNewLabels, growth_state
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features
 from estimators.networks._kernel_context import ContextCache, Needs
 from estimators.networks._kernels.one_pass import run
@@ -148,8 +148,6 @@ class OnlineNeuralClassifier(NetworkClassifier):
         self.random_state = random_state
         self.on_new_labels = on_new_labels
 
-    _learns_unknown: ClassVar[bool] = True
-
     @property
     def uses_task(self) -> bool:
         """Whether `label_mask` changes what is learnt: with a targeted loss."""
@@ -162,8 +160,9 @@ class OnlineNeuralClassifier(NetworkClassifier):
 
     # ------------------------------------------------------------------ hooks
     @property
-    def _fails_late(self) -> bool:  # type: ignore[override]
-        return self.device is not None  # which may run out of memory
+    def _traits(self) -> Traits:
+        # a device may run out of memory
+        return super()._traits._replace(learns_unknown=True, fails_late=self.device is not None)
 
     def _start(self) -> None:
         check_parameters(self)

@@ -14,6 +14,7 @@ from estimators.contract.categories import placed
 from estimators.contract.explanations import Terms, mapped
 from estimators.contract.locks import lock_of
 from estimators.contract.targets import ClassTarget
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features
 from estimators.pragma._preferences import Floors, Pairs, Preferences, Weights
 from estimators.pragma._vote_search import Search, SearchOptions
@@ -116,8 +117,7 @@ class PragmaStreamForestClassifier(StreamClassifier):
     True
     """
 
-    _takes_codes = True
-    _learns_unknown = True
+    _traits = Traits(takes_codes=True, learns_unknown=True)
 
     def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,

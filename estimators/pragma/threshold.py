@@ -11,11 +11,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._typing import Array, Classes, Estimator, MatrixLike, RandomStateLike
-from estimators.contract.base import check_precision, fails_late
+from estimators.contract.base import check_precision
 from estimators.contract.failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators.contract.new_labels import OnNewLabels, can_grow, grows, place_labels, refuse_classes
 from estimators.contract.one_row import as_tables
 from estimators.contract.targets import ClassTarget, make_target
+from estimators.contract.traits import traits_of
 from estimators.contract.validation import Features, check_features
 from estimators.pragma._calibration import CALIBRATIONS, Calibration, ClassCalibration
 from estimators.pragma._preferences import Floors, Pairs, Weights
@@ -238,7 +239,7 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
                 X, truth = self._begin(X, y, classes)
                 self.estimator_ = clone(self.estimator)
             check_precision(self.estimator, X)
-            call.copy(["estimator_"] if fails_late(self.estimator) else [])
+            call.copy(["estimator_"] if traits_of(self.estimator).fails_late else [])
             share = self._test_then_train(X, truth)
             return self._decided(share), self._probabilities(share)
 

@@ -9,11 +9,12 @@ from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, get_tags
 
 from estimators._typing import Array
-from estimators.contract.base import StreamClassifier, check_precision, fails_late
+from estimators.contract.base import StreamClassifier, check_precision
 from estimators.contract.categories import placed
 from estimators.contract.explanations import Terms, inner_terms
 from estimators.contract.new_labels import OnNewLabels, grown
 from estimators.contract.seeding import clone_with_seed
+from estimators.contract.traits import Traits, traits_of
 from estimators.contract.validation import Features
 
 
@@ -30,10 +31,6 @@ class OuterClassifier(MetaEstimatorMixin, StreamClassifier):
         return model
 
     @property
-    def _fails_late(self) -> bool:  # type: ignore[override]
-        return fails_late(self._model)
-
-    @property
     def uses_task(self) -> bool:
         """Whether `label_mask` changes what is learnt: as for the classifier inside."""
         return bool(getattr(self._model, "uses_task", False))
@@ -45,8 +42,9 @@ class OuterClassifier(MetaEstimatorMixin, StreamClassifier):
         return choice
 
     @property
-    def _learns_unknown(self) -> bool:  # type: ignore[override]
-        return self._model._learns_unknown
+    def _traits(self) -> Traits:
+        inside = traits_of(self._model)
+        return Traits(takes_codes=True, learns_unknown=inside.learns_unknown, fails_late=inside.fails_late)
 
     def __sklearn_tags__(self) -> Tags:
         tags, inner = super().__sklearn_tags__(), get_tags(self._model)

@@ -2,7 +2,7 @@
 
 from copy import copy
 from numbers import Integral
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.parameters import PRECISIONS, check_number
 from estimators.contract.row_codes import COUNTS, cast_features, encode_labels
 from estimators.contract.targets import as_table
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features
 from estimators.replay._kept_rows import KeptRows, blank, replaced, take, widened
 from estimators.replay._kernels.balanced import NONE, place
@@ -96,8 +97,6 @@ class GDumbClassifier(OuterClassifier):
     array([20, 11, 20,  9])
     """
 
-    _takes_codes: ClassVar[bool] = True
-
     def __init__(
         self,
         estimator: StreamClassifier,
@@ -117,8 +116,8 @@ class GDumbClassifier(OuterClassifier):
 
     # ------------------------------------------------------------------ hooks
     @property
-    def _precision(self) -> str:  # type: ignore[override]
-        return self.dtype
+    def _traits(self) -> Traits:
+        return super()._traits._replace(precision=self.dtype)
 
     def _start(self) -> None:
         self._check_parameters()

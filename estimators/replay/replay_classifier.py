@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from copy import copy, deepcopy
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -66,8 +66,6 @@ class ReplayClassifier(OuterClassifier):
     True
     """
 
-    _takes_codes: ClassVar[bool] = True
-
     def __init__(
         self,
         estimator: StreamClassifier,
@@ -95,7 +93,7 @@ class ReplayClassifier(OuterClassifier):
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
         in_one_call = n_rows == 1 or not testing or not self._has_weights()
-        return [] if in_one_call or not self._fails_late else ["estimator_"]
+        return [] if in_one_call or not self._traits.fails_late else ["estimator_"]
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         chunk = self._as_rows(X, Y, mask, weight)
@@ -125,7 +123,7 @@ class ReplayClassifier(OuterClassifier):
     def _replay(self, chunk: KeptRows, update: Callable[[StreamClassifier, KeptRows, Integers], T]) -> list[T]:
         """Learn a chunk and the rows replayed with it, block by block."""
         n_rows = len(chunk.weight)
-        inner = self.estimator_ if n_rows <= BLOCK or not self._fails_late else deepcopy(self.estimator_)
+        inner = self.estimator_ if n_rows <= BLOCK or not self._traits.fails_late else deepcopy(self.estimator_)
         memories, kept = [copy(memory) for memory in self.memories_], self.rows_
         if kept is None:
             kept = blank(sum(memory.size for memory in memories), chunk)

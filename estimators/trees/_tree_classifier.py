@@ -9,6 +9,7 @@ from estimators._typing import Array
 from estimators.contract.base import Mask, StreamClassifier
 from estimators.contract.explanations import Terms
 from estimators.contract.locks import lock_of
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features
 from estimators.trees._explanations import explain_bank
 from estimators.trees._graphviz import dot
@@ -22,9 +23,7 @@ class TreeClassifier(StreamClassifier):
     A kind of tree implements ``_new_bank``, which checks its parameters and makes trees that have learnt nothing.
     """
 
-    _takes_codes = True
-    _fails_late = False
-    _learns_unknown = True
+    _traits = Traits(takes_codes=True, fails_late=False, learns_unknown=True)
 
     bank_: Any
 

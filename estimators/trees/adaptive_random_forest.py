@@ -15,6 +15,7 @@ from estimators.contract.categories import CategoricalFeatures, nominal_places
 from estimators.contract.explanations import Terms
 from estimators.contract.locks import lock_of
 from estimators.contract.new_labels import OnNewLabels, grows
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features
 from estimators.trees._explanations import explain_forest
 from estimators.trees._forest_bank import ForestBank
@@ -121,9 +122,7 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
     True
     """
 
-    _takes_codes = True
-    _fails_late = False
-    _learns_unknown = True
+    _traits = Traits(takes_codes=True, fails_late=False, learns_unknown=True)
 
     def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,

@@ -9,6 +9,7 @@ from estimators.contract.batching import blocks, dense
 from estimators.contract.categories import CategoricalFeatures, nominal_places
 from estimators.contract.explanations import Terms
 from estimators.contract.locks import lock_of
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features
 from estimators.trees._bins import NO_BINS, Bins
 from estimators.trees._explanations import explain_label_trees
@@ -93,8 +94,7 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
            [1, 1]])
     """
 
-    _fails_late = False
-    _learns_unknown = True
+    _traits = Traits(fails_late=False, learns_unknown=True)
 
     def __init__(
         self,

@@ -14,6 +14,7 @@ from estimators.contract.categories import CategoricalFeatures, nominal_places
 from estimators.contract.explanations import Terms
 from estimators.contract.locks import lock_of
 from estimators.contract.parameters import NUMBERS
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features
 from estimators.trees._bins import NO_BINS, Bins
 from estimators.trees._explanations import explain_path
@@ -123,8 +124,7 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
            [1, 0]])
     """
 
-    _fails_late = False
-    _learns_unknown = True
+    _traits = Traits(fails_late=False, learns_unknown=True)
 
     def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,

@@ -12,6 +12,7 @@ from estimators.contract.batching import blocks, dense
 from estimators.contract.categories import CategoricalFeatures, nominal_places
 from estimators.contract.explanations import Terms
 from estimators.contract.new_labels import OnNewLabels
+from estimators.contract.traits import Traits
 from estimators.contract.validation import Features
 from estimators.trees._explanations import with_rest
 from estimators.trees._kernels import rolling
@@ -102,7 +103,7 @@ class RollingForestClassifier(StreamClassifier):
     [1.0, 0.67, 1.0]
     """
 
-    _fails_late = False
+    _traits = Traits(fails_late=False)
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from estimators import DivergedError
 from estimators._kernels.label_codes import UNKNOWN
 from estimators.contract.base import StreamClassifier
+from estimators.contract.traits import Traits
 
 
 class Logistic(StreamClassifier):
@@ -19,7 +20,7 @@ class Logistic(StreamClassifier):
         Weights, and last the intercepts.
     """
 
-    _learns_unknown = True
+    _traits = Traits(learns_unknown=True)
 
     def __init__(self, learning_rate=0.5, targeted=False):
         self.learning_rate = learning_rate
@@ -51,7 +52,7 @@ class Logistic(StreamClassifier):
 class Given(StreamClassifier):
     """Take the features for the probabilities of the labels, and learn nothing."""
 
-    _learns_unknown = True
+    _traits = Traits(learns_unknown=True)
 
     def __init__(self, targeted=False):
         self.targeted = targeted
@@ -164,7 +165,7 @@ class Careless(Logistic):
 class Refusing(Logistic):
     """States nothing about unknown labels, as learners of users do."""
 
-    _learns_unknown = StreamClassifier._learns_unknown
+    _traits = Traits()
 
 
 class Filling(Logistic):

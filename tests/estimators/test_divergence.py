@@ -28,6 +28,7 @@ from estimators import (
     StreamPipeline,
 )
 from estimators.checks._check_data import stream
+from estimators.contract.traits import Traits
 from tests.loops import check_all
 
 A, B, TEST = stream().parts(40, 40)
@@ -37,7 +38,7 @@ HUGE = np.full((2, 6), 1e200)
 class Sums(StreamClassifier):
     """Add rows to sums in place, and notice afterwards that these are infinite."""
 
-    _fails_late = False
+    _traits = Traits(fails_late=False)
 
     def __init__(self, learning_rate=1.0):
         self.learning_rate = learning_rate

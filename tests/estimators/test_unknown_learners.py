@@ -41,6 +41,7 @@ from estimators.baselines import (
     NearestRowClassifier,
     PriorLabelsClassifier,
 )
+from estimators.contract.traits import Traits
 from estimators.networks._network_state import layers_of
 from tests.estimators.learners import Logistic
 from tests.loops import check_all
@@ -321,7 +322,7 @@ def test_rows_whose_known_labels_differ_are_of_different_tasks_in_a_balanced_mem
 @pytest.mark.parametrize("make", [GDumbClassifier, ReplayClassifier])
 def test_memories_around_a_learner_that_refuses_refuse(make):
     class Refusing(Logistic):
-        _learns_unknown = False
+        _traits = Traits()
 
     X, Y = stream()
     with pytest.raises(ValueError, match=r"that \w+ learns. Got NaN at row 1, column"):

@@ -233,7 +233,7 @@ def test_tables_and_codes_are_two_forms_of_one_thing(data):
 
 
 def test_the_default_is_to_refuse():
-    assert StreamClassifier._learns_unknown is False
+    assert StreamClassifier()._traits.learns_unknown is False
 
 
 HOLES = [[1, None], [0, 1], [None, 0]]

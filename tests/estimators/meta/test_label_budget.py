@@ -18,6 +18,7 @@ from estimators import (
     StreamRidgeClassifier,
 )
 from estimators.contract.base import StreamClassifier
+from estimators.contract.traits import Traits
 from tests.loops import check_all
 
 STRATEGIES = ["random", "uncertainty", "cardinality", "rarity"]
@@ -32,7 +33,7 @@ class Given(StreamClassifier):
     """A learner whose probabilities are its features; it notes which labels it has learnt of each row."""
 
     on_new_labels = "error"
-    _learns_unknown = True
+    _traits = Traits(learns_unknown=True)
 
     def __init__(self, with_task=False):
         self.with_task = with_task
@@ -55,7 +56,7 @@ class Given(StreamClassifier):
 class WholeRows(Given):
     """The same, of rows whose labels are all known."""
 
-    _learns_unknown = False
+    _traits = Traits()
 
 
 def world(n_rows=400, n_labels=3, seed=0):

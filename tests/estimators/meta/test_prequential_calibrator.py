@@ -6,13 +6,14 @@ from scipy.special import expit, logit
 
 from estimators import BinaryRelevance, DivergedError, OnlineLogisticRegression, PrequentialCalibrator
 from estimators.contract.base import StreamClassifier
+from estimators.contract.traits import Traits
 from metrics import brier_score
 
 
 class Given(StreamClassifier):
     """A learner whose probabilities are its features."""
 
-    _learns_unknown = True
+    _traits = Traits(learns_unknown=True)
     on_new_labels = "error"
 
     def _start(self):

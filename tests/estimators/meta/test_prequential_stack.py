@@ -24,6 +24,7 @@ from estimators import (
     ReplayClassifier,
 )
 from estimators.contract.base import StreamClassifier
+from estimators.contract.traits import Traits
 from tests.estimators import learners, streams
 from tests.loops import check_all
 
@@ -33,8 +34,7 @@ MARGIN = 1e-3
 class Given(StreamClassifier):
     """Predicts what columns of X hold, and learns nothing but how many rows there were."""
 
-    _fails_late = False
-    _learns_unknown = True
+    _traits = Traits(learns_unknown=True, fails_late=False)
 
     def __init__(self, place=0, on_new_labels="error"):
         self.place = place

@@ -437,8 +437,8 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
 
     @property
     def uses_task(self) -> bool:
-        """Whether `label_mask` changes what is learnt."""
-        return False
+        """Whether `label_mask` changes what is learnt: by default, if a parameter `targeted` is true."""
+        return bool(getattr(self, "targeted", False))
 
     @property
     def uses_environment(self) -> bool:

@@ -51,11 +51,6 @@ class ADWINEnsemble(StreamClassifier):
         self.on_new_labels = on_new_labels
 
     @property
-    def uses_task(self) -> bool:
-        """Whether `label_mask` changes what is learnt."""
-        return self.targeted
-
-    @property
     def n_replaced_(self) -> Array:
         """How often each member has been replaced."""
         with lock_of(self):

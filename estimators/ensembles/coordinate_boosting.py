@@ -113,11 +113,6 @@ class OnlineCoordinateBoosting(StreamClassifier):
         self.on_new_labels = on_new_labels
 
     @property
-    def uses_task(self) -> bool:
-        """Whether `label_mask` changes what is learnt."""
-        return self.targeted
-
-    @property
     def alphas_(self) -> Array:
         """Coefficient of each weak learner."""
         with lock_of(self):

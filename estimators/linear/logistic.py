@@ -97,11 +97,6 @@ class OnlineLogisticRegression(LogOddsClassifier):
         self.on_new_labels = on_new_labels
 
     @property
-    def uses_task(self) -> bool:
-        """Whether `label_mask` changes what is learnt."""
-        return self.targeted
-
-    @property
     def coef_(self) -> Array:
         """Weights of each model."""
         return self.models_.weights.T.copy()

@@ -115,11 +115,6 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
         self.on_new_labels = on_new_labels
 
     @property
-    def uses_task(self) -> bool:
-        """Whether `label_mask` changes what is learnt."""
-        return self.targeted
-
-    @property
     def feature_importances_(self) -> Array:
         """Share of each feature in the importances of the classifiers; zeros before any split."""
         check_is_fitted(self)

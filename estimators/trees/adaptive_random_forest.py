@@ -162,11 +162,6 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         self.categorical_features = categorical_features
 
     @property
-    def uses_task(self) -> bool:
-        """Whether `label_mask` changes what is learnt."""
-        return self.targeted
-
-    @property
     def n_warnings_(self) -> Array:
         """Number of warnings of each member."""
         return self._counters("n_warnings")

@@ -116,11 +116,6 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
         self.categorical_features = categorical_features
 
     @property
-    def uses_task(self) -> bool:
-        """Whether `label_mask` changes what is learnt."""
-        return self.targeted
-
-    @property
     def feature_importances_(self) -> Array:
         """Share of each feature in the decrease of entropy by the splits; zeros before any split."""
         check_is_fitted(self)

@@ -1,10 +1,10 @@
-"""What a class of learners states about itself, besides its hooks."""
+"""Traits that a class of learners states about itself, besides its hooks."""
 
 from typing import Any, NamedTuple
 
 
 class Traits(NamedTuple):
-    """What a learner states in ``_traits``, so that the base, and learners around it, treat it as it needs.
+    """Traits of a learner, stated in ``_traits``, by which the base and learners around it treat it as it needs.
 
     The defaults are safe for any learner. Where a trait follows from a parameter or from a learner inside, ``_traits``
     is a property.

@@ -1,6 +1,6 @@
 """One pass over the rows of a chunk: predict each, then learn it together with the rows replayed."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,10 +33,25 @@ from estimators.networks._kernels.state import (
     Integers,
     Lazy,
     Network,
+    RunOptions,
     Workspace,
 )
 from estimators.networks._kernels.vectors import copy, l1_norm
 from estimators.networks._kernels.weight_pass import Places, pass_layers, update_inputs
+
+
+class Turns(NamedTuple):
+    """The turns of a row, from first to last, and one more, before stop, to learn the rows that still wait.
+
+    Where statistics are updated, turn -1 predicts the row with those before it. Turn 0 is the row itself, and each
+    later turn a row drawn. The row itself is predicted in turn `own`.
+    """
+
+    first: int
+    last: int
+    own: int
+    stop: int
+    together: bool
 
 
 @njit(**JIT)
@@ -84,42 +99,70 @@ def start_lazy_steps(net: Network, lazy: Lazy | None) -> None:
 def process_row(work: Workspace, rows: CodedRows, draws: Integers, proba: Floats, i: int, learning: bool) -> bool:
     """Predict row i, then learn it and the rows drawn for it; return False if the network diverged.
 
-    Where statistics are updated, turn -1 predicts the row with those before it. Turn 0 is the row itself, and each
-    later turn a row drawn. Rows learnt together are gathered, predicted in the last turn and learnt after it. A row
-    learnt by itself is learnt in the turn of the next one, which the same pass over the weights predicts. Each part of
-    a step is called at one place only, as compiled code is copied to each.
+    Rows learnt together are gathered, predicted in the last turn and learnt after it. A row learnt by itself is learnt
+    in the turn of the next one, which the same pass over the weights predicts. Each part of a step is called at one
+    place only, as compiled code is copied to each.
     """
-    net, batch, n_labels, together = work.net, work.batch, work.net.sizes[-1], work.net.options.mini_batch
-    first_turn = int64(-1 if learning and (net.options.balance or net.options.scale) else 0)
-    last_turn = int64(draws.shape[1] if learning else 0)
-    own_turn = last_turn if together and first_turn == 0 else first_turn  # in which the row itself is predicted
+    batch, n_labels, together = work.batch, work.net.sizes[-1], work.net.options.mini_batch
+    turns = plan_turns(work.net.options, draws.shape[1], learning)
     first = last = int64(0 if together else 1)  # the rows in places first to last wait to be learnt
-    for turn in range(first_turn, last_turn + 2):
-        place, is_over = last if together else 1 - first, turn > last_turn
-        n_new = int64(0) if is_over else load_turn(work, rows, draws, i, turn, place)
-        if n_new == 0 and not together and not is_over:
+    for turn in range(turns.first, turns.stop):
+        place = last if together else 1 - first
+        n_new = load_turn(work, rows, draws, i, turns, turn, place)
+        if n_new == 0 and not together and turn <= turns.last:
             continue
-        learns = learning and last > first and (is_over or not together)
-        predicts = not is_over and (turn < 0 or turn == last_turn or not together)
-        start, stop = first if together else place, place + n_new
-        places = Places(first, last if learns else first, start, stop if predicts else start)
-        if learns and not begin_step(work, places):
+        places = choose_places(turns, turn, first, last, place, n_new)
+        if not take_step(work, places):
             return False
-        if (learns or predicts) and not predict(work, places):
-            return False
-        if turn == own_turn:
+        if turn == turns.own:
             copy(proba, i * n_labels, batch.units, batch.n_units - n_labels, n_labels)
         if turn < 0:
-            count_labels(net.counts, rows.codes, i)
-            count_features(net.scaler, net.clock, rows, i)
+            count_row(work.net, rows, i)
         else:
-            first, last = start, stop
+            first, last = places.start, place + n_new
     return True
 
 
 @njit(**HOT)
-def load_turn(work: Workspace, rows: CodedRows, draws: Integers, i: int, turn: int, b: int) -> int:
-    """Put the row of a turn into place b of the batch; return the number of rows, 0 if none was drawn."""
+def plan_turns(options: RunOptions, n_draws: int, learning: bool) -> Turns:
+    """Return the turns of a row that is learnt with rows drawn for it, or of one that is predicted only."""
+    together = options.mini_batch
+    first = int64(-1 if learning and (options.balance or options.scale) else 0)
+    last = int64(n_draws if learning else 0)
+    stop = last + 2 if learning else last + 1
+    return Turns(first, last, last if together and first == 0 else first, stop, together)
+
+
+@njit(**HOT)
+def choose_places(turns: Turns, turn: int, first: int, last: int, place: int, n_new: int) -> Places:
+    """Return which of the rows that wait, from first to last, a turn learns, and which rows it then predicts."""
+    is_over, start, stop = turn > turns.last, first if turns.together else place, place + n_new
+    learns = last > first and (is_over or not turns.together)
+    predicts = not is_over and (turn < 0 or turn == turns.last or not turns.together)
+    return Places(first, last if learns else first, start, stop if predicts else start)
+
+
+@njit(**HOT)
+def take_step(work: Workspace, places: Places) -> bool:
+    """Learn rows and predict others, where there are any; return False if the network diverged."""
+    learns = places.last > places.first
+    if learns and not begin_step(work, places):
+        return False
+    return not (learns or places.stop > places.start) or predict(work, places)
+
+
+@njit(**HOT)
+def count_row(net: Network, rows: CodedRows, i: int) -> None:
+    """Update statistics of labels and of features by row i."""
+    count_labels(net.counts, rows.codes, i)
+    count_features(net.scaler, net.clock, rows, i)
+
+
+@njit(**HOT)
+def load_turn(work: Workspace, rows: CodedRows, draws: Integers, i: int, turns: Turns, turn: int, b: int) -> int:
+    """Put the row of a turn, if it has one, into place b of the batch; return the number of rows."""
+    if turn > turns.last:
+        return 0
     slot = draws[i, turn - 1] if turn > 0 else -1
     if turn > 0 and slot < 0:
         return 0

@@ -1,5 +1,22 @@
 """How kernels are compiled: the options, and what is written in LLVM's words.
 
+A kernel takes one of six sets of options, by who calls it and by what it does with arrays:
+
+======================  ========================  ===================  ==================================
+..                      Python, kept on disk      kernels              kernels, copied into each of them
+======================  ========================  ===================  ==================================
+may make or keep them   ``JIT``                   ``BUILD``            ``INLINE``
+works on them in place  ``LOOP``                  ``PART``             ``HOT``
+======================  ========================  ===================  ==================================
+
+Without a runtime that owns arrays nobody counts references to them, which takes longer than the work on a row. What
+runs once a row or more often is copied, as to hand an array to a function costs as much as to work on a small one; rare
+code is not. Python must not call what only kernels call: that would crash.
+
+``FUSED`` beside them rounds a product and the sum it goes into once: the same bits on all x86-64 that can do so, since
+2013. With ``fastmath={"reassoc", "nsz"}``, sums are taken in the order that vectors of this processor like best, and
+their bits depend on it: for distances, and for what is only compared with a limit.
+
 Kernels import Numba from here only, but for the lanes of networks. `keeping`, `parts`, `prebuilt` and `watching` use
 parts of it that are not public, and serve the releases that were tried with them. A newer one compiles kernels as it
 compiles anybody's functions: the results are the same, and the first call takes longer.
@@ -38,10 +55,7 @@ __all__ = [
     "INLINE",
     "JIT",
     "LOOP",
-    "OWNING",
     "PART",
-    "SPLICED",
-    "SUM",
     "Direct",
     "call_at",
     "int64",
@@ -62,32 +76,18 @@ NEWEST = (0, 68)
 IS_KNOWN = tuple(map(int, re.findall(r"\d+", numba.__version__)[:2])) <= NEWEST
 
 _COMMON: Options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+# what is not set is taken over from the caller, with which the same function would differ
+_OWNING: Options = {"_nrt": True}
+_IN_PLACE: Options = {"_nrt": False}
+_ENTRY: Options = {**_COMMON, "cache": True}
+_PART: Options = {**_COMMON, "no_cpython_wrapper": True, "is_part": True}
 
-# what Python calls
-JIT: Options = {**_COMMON, "cache": True}
-# the same, in place: without a runtime that owns arrays, nobody counts references, which takes longer than the work
-LOOP: Options = {**JIT, "_nrt": False}
-# the same, with that runtime, whoever calls: what is not set is taken over from the caller
-OWNING: Options = {**JIT, "_nrt": True}
-# the same, copied into its callers before types are known
-SPLICED: Options = {**JIT, "inline": "always"}
-# what only compiled functions call: neither kept on disk nor made to run by itself; a call from Python would crash
-BUILD: Options = {
-    **_COMMON,
-    "no_cpython_wrapper": True,
-    "_nrt": True,
-    # what is not set is taken over from the caller: rare code would be copied into all that is called often
-    "forceinline": False,
-    "is_part": True,
-}
-# the same, in place
-PART: Options = {**BUILD, "_nrt": False}
-# what runs once a row or more often: to hand an array to a function costs as much as to work on a small one
-INLINE: Options = {**BUILD, "forceinline": True}
-HOT: Options = {**PART, "forceinline": True}
-# sums may be taken in the order that vectors of this processor like best: for what is only compared with a limit
-SUM: Options = {"fastmath": {"reassoc", "nsz", "contract"}}
-# a product and the sum it goes into are rounded once: the same bits on all x86-64 that can do so, since 2013
+JIT: Options = {**_ENTRY, **_OWNING}
+LOOP: Options = {**_ENTRY, **_IN_PLACE}
+BUILD: Options = {**_PART, **_OWNING, "forceinline": False}
+PART: Options = {**_PART, **_IN_PLACE, "forceinline": False}
+INLINE: Options = {**_PART, **_OWNING, "forceinline": True}
+HOT: Options = {**_PART, **_IN_PLACE, "forceinline": True}
 FUSED: Options = {"fastmath": {"contract"}}
 
 # the options above that anybody may use

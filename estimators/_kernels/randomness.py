@@ -2,19 +2,19 @@
 
 import numpy as np
 
-from estimators._kernels.compile import JIT, PART, njit
+from estimators._kernels.compile import JIT, LOOP, PART, njit
 from estimators._typing import Array, Integer
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(**JIT)
+@njit(**LOOP)
 def advance(state: Integer) -> np.uint64:
     """Step to the next state."""
     return np.uint64(state) + GOLDEN
 
 
-@njit(**JIT)
+@njit(**LOOP)
 def uniform(state: Integer) -> float:
     """Turn a state into a number in [0, 1)."""
     z = np.uint64(state)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from estimators._kernels.adwin import Windows, detect_change
-from estimators._kernels.compile import HOT, OWNING, PART, njit, uint64
+from estimators._kernels.compile import HOT, JIT, PART, njit, uint64
 from estimators._typing import Array
 from estimators.drift._kernels.signals import DRIFT, NONE
 
@@ -24,7 +24,7 @@ class States(NamedTuple):
     first_words: Array  # uint64, (n_streams, 625): the same before any number was drawn
 
 
-@njit(**OWNING)
+@njit(**JIT)
 def run_kswin(states: States, values: Array, counted: Array, settings: Array, signals: Array) -> None:
     """Pass values to the detectors of all streams."""
     n_latest = int(settings[0, N_LATEST])
@@ -138,7 +138,7 @@ def _twist(words: Array) -> None:
     words[_WORDS] = uint64(0)
 
 
-@njit(**OWNING)
+@njit(**JIT)
 def run_adwin(states: Windows, values: Array, counted: Array, settings: Array, signals: Array) -> None:
     """Pass values to the detectors of all streams; the setting is the confidence."""
     for row in range(values.shape[0]):

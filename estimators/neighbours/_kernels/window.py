@@ -53,7 +53,7 @@ class Part(NamedTuple):
     younger: bool
 
 
-@njit(fastmath={"reassoc", "nsz"}, **PART)
+@njit(**PART, fastmath={"reassoc", "nsz"})
 def measure(window: Window, x: Array, scaled: Array, found: Array) -> None:
     """Write the distances of a row to all rows of the window, each at the place of that row."""
     X, scales, width = window.X, window.scales, len(x)

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from estimators._kernels.compile import BUILD, FUSED, JIT, njit, uint64
+from estimators._kernels.compile import BUILD, FUSED, LOOP, njit, uint64
 from estimators._typing import Number
 from estimators.networks._kernels.adam import B1, B2, EPS
 from estimators.networks._kernels.state import MIN_M, MIN_V, ONE, ZERO, Doubles, Flags, Floats, Integers, Lazy
@@ -82,7 +82,7 @@ def refresh(
     last[j] = now
 
 
-@njit(**JIT)
+@njit(**LOOP)
 def refresh_all(
     w: Floats,
     m: Floats,

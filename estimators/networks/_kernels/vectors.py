@@ -4,7 +4,7 @@ Unsigned offsets instead of slices: Numba then neither counts references nor loo
 the loops into vector instructions.
 """
 
-from estimators._kernels.compile import FUSED, INLINE, SUM, njit, uint64
+from estimators._kernels.compile import FUSED, INLINE, njit, uint64
 from estimators._typing import Number
 from estimators.networks._kernels.lanes import N_LANES, lane_products
 from estimators.networks._kernels.state import Floats
@@ -71,7 +71,7 @@ def dot(a: Floats, at: int, b: Floats, start: int, n: int) -> Number:
     return total
 
 
-@njit(**INLINE, **SUM)
+@njit(**INLINE, fastmath={"reassoc", "nsz", "contract"})
 def l1_norm(a: Floats, at: int, n: int) -> float:
     """Return the sum of the absolute values of n numbers of a, at least one, to be compared with a limit."""
     a_at = uint64(at)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estimators._kernels.compile import BUILD, HOT, LOOP, OWNING, PART, Direct, njit
+from estimators._kernels.compile import BUILD, HOT, JIT, LOOP, PART, Direct, njit
 from estimators._kernels.extend import extend
 from estimators._typing import Array
 from estimators.trees._kernels.hoeffding import (
@@ -94,7 +94,7 @@ def _predict(trees: SparseTrees, rows: SparseRows, votes: Array, scores: Array, 
 
 
 @Direct
-@njit(**OWNING)
+@njit(**JIT)
 def _learn_from(
     trees: SparseTrees, chunk: SparseChunk, params: TreeParams, votes: Array, scores: Array, done: int
 ) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from estimators._kernels.compile import JIT, SPLICED, njit, uint64
+from estimators._kernels.compile import INLINE, JIT, njit, uint64
 from mlstream.formats._kernels.decimals import ZERO, Bytes
 from mlstream.formats._kernels.shortest import LONGEST, write_double, write_integer
 
@@ -48,7 +48,7 @@ def _print_dense(X: Doubles, Y: Bytes, out: Bytes) -> int:
     return position
 
 
-@njit(**SPLICED)
+@njit(**INLINE)
 def _print_column(out: Bytes, position: int, column: int) -> int:
     position = write_integer(out, position, uint64(column))
     out[position] = BLANK

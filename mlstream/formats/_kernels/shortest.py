@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from estimators._kernels.compile import JIT, SPLICED, int64, multiply, njit, uint64
+from estimators._kernels.compile import INLINE, JIT, int64, multiply, njit, uint64
 from mlstream.formats._kernels.decimals import MINUS, PLUS, POINT, SMALL_E, ZERO, Bytes
 
 LONGEST = 24
@@ -38,7 +38,7 @@ _POWERS_HIGH = np.array([power >> 64 for power in _POWERS], dtype=np.uint64)
 _POWERS_LOW = np.array([power & (2**64 - 1) for power in _POWERS], dtype=np.uint64)
 
 
-@njit(**SPLICED)
+@njit(**INLINE)
 def _scale(power: int, number: Any) -> Any:
     """Multiply by a power of ten and round to odd, so that later roundings see that the rest was not zero."""
     over, _ = multiply(_POWERS_LOW[power - _MIN_EXPONENT], number)
@@ -84,7 +84,7 @@ def _to_decimal(bits: Any) -> tuple[Any, int]:
     return _shorten(significand, exponent, fraction == 0 and biased > 1)
 
 
-@njit(**SPLICED)
+@njit(**INLINE)
 def _count_digits(number: Any) -> int:
     n_digits = 1
     while n_digits < len(_TENS) and number >= _TENS[n_digits]:
@@ -92,7 +92,7 @@ def _count_digits(number: Any) -> int:
     return n_digits
 
 
-@njit(**SPLICED)
+@njit(**INLINE)
 def _strip_zeros(digits: Any, power: int) -> Any:
     for n_zeros in (8, 4, 2, 1):
         fewer = digits // _TENS[n_zeros]
@@ -101,7 +101,7 @@ def _strip_zeros(digits: Any, power: int) -> Any:
     return digits, power
 
 
-@njit(**SPLICED)
+@njit(**INLINE)
 def _write_digits(out: Bytes, start: int, stop: int, number: Any) -> Any:
     """Write the last digits of a number to the places from start to stop; give the digits before."""
     for place in range(stop - 1, start - 1, -1):
@@ -111,7 +111,7 @@ def _write_digits(out: Bytes, start: int, stop: int, number: Any) -> Any:
     return number
 
 
-@njit(**SPLICED)
+@njit(**INLINE)
 def write_integer(out: Bytes, position: int, number: Any) -> int:
     """Write an integer that is not negative; give where it ends."""
     end = position + _count_digits(number)
@@ -146,7 +146,7 @@ def write_double(out: Bytes, position: int, number: float) -> int:
     return end
 
 
-@njit(**SPLICED)
+@njit(**INLINE)
 def _write_whole(out: Bytes, position: int, digits: Any, n_digits: int, point: int) -> int:
     _write_digits(out, position, position + n_digits, digits)
     out[position + n_digits : position + point] = ZERO

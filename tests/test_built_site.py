@@ -7,7 +7,6 @@ import os
 import runpy
 import zipfile
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeAlias
 from zoneinfo import ZoneInfo
 
 from mlstream.challenge.errors import ClockJumped
+from mlstream.challenge.replies import BoardRow
 
 Clock: TypeAlias = Callable[[], datetime]
 
@@ -16,6 +18,7 @@ Clock: TypeAlias = Callable[[], datetime]
 MAX_STEP = timedelta(seconds=60)
 # Linux goes on counting while the machine sleeps.
 _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
 
 def utc_now() -> datetime:
@@ -64,3 +67,23 @@ def format_time(time: datetime, zone: str = "UTC", to: Literal["minutes", "secon
         time.astimezone(ZoneInfo(name)).replace(tzinfo=None).isoformat(" ", timespec=to) for name in ("UTC", zone)
     )
     return f"{utc} UTC" if zone == "UTC" else f"{utc} UTC ({local} in {zone})"
+
+
+def board_times(rows: Sequence[BoardRow], zone: str) -> list[str]:
+    """Return the time of each row of a board; to the second where scores are equal, since the earlier one is first."""
+    counts = Counter(row.score for row in rows)
+    return [format_time(row.time, zone, "seconds" if counts[row.score] > 1 else "minutes") for row in rows]
+
+
+def say_span(span: timedelta) -> str:
+    """Write a span of time in its largest two units.
+
+    >>> say_span(timedelta(hours=5, minutes=1)), say_span(timedelta(seconds=20)), say_span(timedelta(days=2))
+    ('5 hours and 1 minute', 'less than a minute', '2 days')
+    """
+    left, parts = max(int(span.total_seconds()), 0), []
+    for unit, seconds in _UNITS:
+        count, left = divmod(left, seconds)
+        if count:
+            parts.append(f"{count} {unit}{'s' if count > 1 else ''}")
+    return " and ".join(parts[:2]) or "less than a minute"

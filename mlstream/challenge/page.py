@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mlstream._support.templates import page_templates
-from mlstream.challenge.clock import format_time
+from mlstream.challenge.clock import board_times, format_time
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import PhaseClosed
 from mlstream.challenge.making.rules import say_metric
 from mlstream.challenge.replies import BoardRow, LogHead
 from mlstream.challenge.scoring.ranking import FinalRanking, RankedTeam
-from mlstream.challenge.times import board_times
 
 _WIDTH = 240.0
 # Room for a dot at either end.

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
 from mlstream._support.templates import page_templates
-from mlstream.challenge.clock import format_time
+from mlstream.challenge.clock import board_times, format_time, say_span
 from mlstream.challenge.errors import ChallengeError, InvalidSubmission, UnknownToken
 from mlstream.challenge.making.bundle import RULES
 from mlstream.challenge.making.rules import phase_times, say_ladder, say_metric
@@ -21,9 +21,7 @@ from mlstream.challenge.server.api import host_of
 from mlstream.challenge.server.host import Host, list_bundle
 from mlstream.challenge.server.plot import MAX_TEAMS, draw_history
 from mlstream.challenge.server.uploads import require_team, reserve_file
-from mlstream.challenge.server.words import say_span
 from mlstream.challenge.state.phases import explain_phase
-from mlstream.challenge.times import board_times
 
 router = APIRouter()
 

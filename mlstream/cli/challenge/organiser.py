@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlstream._support.files import write_text_atomically
-from mlstream.challenge.clock import format_time
-from mlstream.challenge.times import board_times
+from mlstream.challenge.clock import board_times, format_time
 from mlstream.cli import console
 from mlstream.cli.arguments import AsJson, file_option
 

@@ -24,7 +24,6 @@ from mlstream.challenge.errors import (
 )
 from mlstream.challenge.folder import OrganiserFolder, require_private
 from mlstream.challenge.manifest import Feedback, Manifest, read_manifest
-from mlstream.challenge.release import release_truth
 from mlstream.challenge.replies import (
     AuditReport,
     BoardRow,
@@ -47,6 +46,7 @@ from mlstream.challenge.state.closing import (
     read_ranking,
     record_final,
     record_ranking,
+    release_truth,
     require_end,
 )
 from mlstream.challenge.state.grouped import GroupedWrites

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import logging
 import secrets
@@ -11,15 +12,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer
 
-from mlstream._support.files import is_plain
+from mlstream._support.files import is_plain, read_bounded, write_text_atomically
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import ChallengeError, InvalidSubmission
+from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.making.bundle import SUMS, find_changed, is_list_of, read_sums
-from mlstream.challenge.organiser import is_organiser
 from mlstream.challenge.replies import Reservation
 from mlstream.challenge.state.submitting import sweep_scratch
 
 _KEY_BYTES = 32
+_MAX_TOKEN_BYTES = 1000
+_NOBODY = "0" * 64
 # A full disk, or a clock that is wrong, takes someone to mend.
 _AGAIN_S, _MAX_AGAIN_S = 30.0, 3600.0
 # Where uvicorn's own lines go.
@@ -114,3 +117,23 @@ def require_bundle(bundle: Path, expected_sha256: str) -> None:
         raise ValueError(f"{bundle} must be the bundle of this challenge, as `create` made it. Got another {SUMS}.")
     for path in find_changed(bundle):
         raise ValueError(f"{path} must be as `create` made it. Got a changed file, or none there.")
+
+
+def new_organiser_token(folder: OrganiserFolder) -> str:
+    """Draw the organiser's token, in place of the one before; it cannot be shown again, for only its hash is stored."""
+    token = f"organiser-{secrets.token_urlsafe(32)}"
+    write_text_atomically(folder.organiser_token, _hash(token) + "\n")
+    return token
+
+
+def is_organiser(folder: OrganiserFolder, token: str) -> bool:
+    """Return whether a token is the organiser's, in the same time for all that are not."""
+    try:
+        expected = read_bounded(folder.organiser_token, _MAX_TOKEN_BYTES).decode().strip()
+    except FileNotFoundError:
+        expected = _NOBODY
+    return hmac.compare_digest(_hash(token), expected)
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

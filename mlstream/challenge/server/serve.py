@@ -15,10 +15,9 @@ import uvicorn
 from filelock import lock_descriptor
 
 from mlstream.challenge.engine import Challenge
-from mlstream.challenge.organiser import new_organiser_token
 from mlstream.challenge.server.app import build_app
 from mlstream.challenge.server.connections import REQUEST_S, BoundedProtocol, ProxiedProtocol
-from mlstream.challenge.server.host import Host, require_bundle
+from mlstream.challenge.server.host import Host, new_organiser_token, require_bundle
 
 _LOCK = "serve.lock"
 _SHUTDOWN_S = 10

@@ -1,13 +1,24 @@
-"""The end of a challenge: the rankings of all selected submissions, made once."""
+"""The end of a challenge: the rankings of all selected submissions, made once, and the release of truth.
+
+By a release only, truth leaves the organiser's folder.
+"""
 
 from __future__ import annotations
 
+import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from mlstream._support.files import atomic_folder, sha256_of
+from mlstream._support.spreadsheets import guard_text
 from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.errors import PhaseClosed, ScoringFailed
+from mlstream.challenge.folder import OrganiserFolder, require_apart
+from mlstream.challenge.manifest import Manifest
 from mlstream.challenge.replies import Phase
 from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.scoring.ranking import Candidate, FinalRanking, RankedTeam, rank_teams
@@ -16,6 +27,9 @@ from mlstream.challenge.state.boards import find_selected
 from mlstream.challenge.state.store import Reading, Writing
 from mlstream.challenge.state.submitting import submission_row
 from mlstream.challenge.state.teams import names_of, roots_of
+from mlstream.challenge.truth import Truth, format_keys, read_truth
+
+TRUTH, RANKING, SUMS = "truth.csv", "ranking.json", "SHA256SUMS"
 
 
 class Selected(NamedTuple):
@@ -94,6 +108,28 @@ def read_ranking(state: Reading) -> FinalRanking | None:
     return FinalRanking.model_validate_json(row["content"]).model_copy(update={"head": head})
 
 
+def release_truth(folder: OrganiserFolder, manifest: Manifest, ranking: FinalRanking, to: Path) -> Path:
+    """Write the labels of all hidden rows, and the rankings, to a new folder.
+
+    It holds ``truth.csv`` (row id, environment, role, scored labels; an empty cell does not count), ``ranking.json``
+    and ``SHA256SUMS``. Raises FileExistsError if the folder exists, ValueError if it lies in the organiser's folder, or
+    the reverse.
+    """
+    require_apart(folder.path, to)
+    with atomic_folder(to) as part:
+        with (part / TRUTH).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["row_id", "environment", "role", *map(guard_text, manifest.scored_names)])
+            for entry in manifest.environments:
+                if entry.file is not None:
+                    rows = _rows(read_truth(folder.path / entry.file))
+                    writer.writerows([key, entry.public_name, entry.role, *cells] for key, cells in rows)
+        (part / RANKING).write_text(ranking.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        lines = [f"{sha256_of(part / name)}  {name}\n" for name in (RANKING, TRUTH)]
+        (part / SUMS).write_text("".join(lines), encoding="utf-8")
+    return to
+
+
 def _rank(
     selected: Sequence[Selected],
     scores: Mapping[int, FinalScores],
@@ -108,3 +144,9 @@ def _rank(
         if score[prize] is not None
     ]
     return rank_teams(candidates, metric_of(config.metric))
+
+
+def _rows(truth: Truth) -> Iterator[tuple[str, list[str]]]:
+    known = truth.mask & ~np.isnan(truth.Y.astype(np.float32))
+    for key, labels, counts in zip(format_keys(truth.row_keys), truth.Y, known, strict=True):
+        yield key, [str(int(label)) if count else "" for label, count in zip(labels, counts, strict=True)]

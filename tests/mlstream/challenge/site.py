@@ -7,10 +7,9 @@ import uvicorn
 
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.making.create import create_challenge
-from mlstream.challenge.organiser import new_organiser_token
 from mlstream.challenge.server.app import build_app
 from mlstream.challenge.server.connections import BoundedProtocol
-from mlstream.challenge.server.host import Host
+from mlstream.challenge.server.host import Host, new_organiser_token
 from mlstream.generators.synthetic.environments import environment_stream
 
 RULES = 'name = "Toy <b>&</b>"\nmin_rows = 20\nqueries_per_day = 4\ninvalid_per_day = 5\nmax_bytes = 60_000\n'

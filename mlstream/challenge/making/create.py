@@ -1,4 +1,4 @@
-"""Making a challenge: the organiser's folder, and the bundle for contestants."""
+"""Making a challenge, the organiser's folder and the bundle for contestants, and comparing both with what was made."""
 
 from __future__ import annotations
 
@@ -13,21 +13,31 @@ import numpy as np
 
 from mlstream._support.files import atomic_folders, read_bounded, sha256_of
 from mlstream.challenge.clock import Clock
-from mlstream.challenge.config import MAX_FILE_BYTES, ChallengeConfig, parse_config
+from mlstream.challenge.config import MAX_FILE_BYTES, ChallengeConfig, parse_config, read_config
 from mlstream.challenge.errors import StateFailed
-from mlstream.challenge.folder import PRIVATE, OrganiserFolder, make_private, require_apart
-from mlstream.challenge.making.bundle import ENVIRONMENT, ROW_ID, SUMS, HiddenRows, TrainingRows, write_bundle
+from mlstream.challenge.folder import PRIVATE, OrganiserFolder, make_private, require_apart, require_private
+from mlstream.challenge.making.bundle import (
+    ENVIRONMENT,
+    ROW_ID,
+    SUMS,
+    HiddenRows,
+    TrainingRows,
+    find_changed,
+    is_list_of,
+    read_sums,
+    write_bundle,
+)
 from mlstream.challenge.making.environments import Environment
 from mlstream.challenge.making.hiding import keyed_digest
 from mlstream.challenge.making.plan import Plan, make_plan, truth_of
 from mlstream.challenge.making.public_card import PublicCard, PublicEnvironment, describe_features
-from mlstream.challenge.manifest import EnvironmentEntry, Feedback, Manifest, write_manifest
+from mlstream.challenge.manifest import EnvironmentEntry, Feedback, Manifest, read_manifest, write_manifest
 from mlstream.challenge.scoring.feedback import plan_feedback
 from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.state.store import Store
-from mlstream.challenge.truth import Keys, Truth, hash_keys, write_truth
+from mlstream.challenge.truth import Keys, Truth, hash_keys, read_truth, write_truth
 from mlstream.data.registry import list_datasets
-from mlstream.formats import save
+from mlstream.formats import load, save
 from mlstream.streams.stream import Index, Stream
 from mlstream.streams.tables._joined_features import join_rows
 
@@ -135,6 +145,19 @@ def advise(stream: Stream, manifest: Manifest) -> list[str]:
             "true in challenge.toml leaves such rows out."
         )
     return found
+
+
+def verify_challenge(folder: Path, bundle: Path | None = None) -> list[str]:
+    """Compare the organiser's folder, and the bundle, with what `create` makes of the stream.
+
+    The result has one line for each difference. Raises PermissionError if others can read the organiser's folder,
+    ValueError if its manifest or configuration cannot be read.
+    """
+    require_private(folder)
+    place = OrganiserFolder(folder)
+    manifest = read_manifest(place.manifest)
+    found = list(_compare_truth(place, manifest))
+    return found if bundle is None else [*found, *_compare_bundle(place, manifest, bundle)]
 
 
 def _plan_feedback(config: ChallengeConfig, plan: Plan, truths: Sequence[Truth]) -> Feedback:
@@ -260,3 +283,46 @@ def _entries(plan: Plan) -> Iterator[EnvironmentEntry]:
             n_rows=len(one),
             file=f"truth/{_truth_name(number)}" if one.is_hidden else None,
         )
+
+
+def _compare_truth(place: OrganiserFolder, manifest: Manifest) -> Iterator[str]:
+    if sha256_of(place.stream) != manifest.stream_sha256:
+        yield f"{place.stream.name} has changed"
+        return
+    plan = make_plan(load(place.stream), read_config(place.config), place.salt.read_bytes(), force=True)
+    entries = [entry for entry in manifest.environments if entry.file is not None]
+    if [entry.name for entry in entries] != [one.name for one in plan.hidden]:
+        yield f"{place.manifest.name} lists other hidden environments than {place.config.name}"
+        return
+    for entry, expected in zip(entries, truth_of(plan), strict=True):
+        try:
+            got = read_truth(place.path / str(entry.file))
+        except (ValueError, OSError) as error:
+            yield f"{entry.file} cannot be read: {error}"
+            continue
+        same = [
+            np.array_equal(one, other)
+            for one, other in ((got.row_keys, expected.row_keys), (got.Y, expected.Y), (got.mask, expected.mask))
+        ]
+        if not all(same):
+            yield f"{entry.file} is not the truth of environment {entry.name!r}"
+
+
+def _compare_bundle(place: OrganiserFolder, manifest: Manifest, bundle: Path) -> Iterator[str]:
+    if not is_list_of(bundle, manifest.bundle_sha256):
+        yield f"{bundle / SUMS} is missing, or not the one that was made"
+        return
+    for name in sorted({path.name for path in bundle.iterdir()} - {*read_sums(bundle), SUMS}):
+        yield f"{bundle / name} does not belong to the bundle"
+    yield from (f"{path} is missing, or has changed" for path in find_changed(bundle))
+    yield from _find_secrets(place, manifest, bundle)
+
+
+def _find_secrets(place: OrganiserFolder, manifest: Manifest, bundle: Path) -> Iterator[str]:
+    """Search the bundle for what only the organiser may know."""
+    salt = place.salt.read_bytes()
+    private = (salt, salt.hex().encode(), manifest.stream_sha256.encode(), manifest.holdout_sha256.encode())
+    for path in filter(Path.is_file, sorted(bundle.iterdir())):
+        content = path.read_bytes()
+        if any(secret in content for secret in private):
+            yield f"{path} holds a secret of the organiser"

@@ -54,7 +54,7 @@ def verify(
 
     All differences are listed, and the exit status is then 1.
     """
-    from mlstream.challenge.making.verify import verify_challenge
+    from mlstream.challenge.making.create import verify_challenge
 
     problems = verify_challenge(folder, bundle)
     for line in problems:

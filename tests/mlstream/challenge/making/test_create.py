@@ -18,10 +18,9 @@ from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
 
 from mlstream import load, load_card, task_stream
-from mlstream.challenge.making.create import advise, create_challenge
+from mlstream.challenge.making.create import advise, create_challenge, verify_challenge
 from mlstream.challenge.making.environments import gather_environments
 from mlstream.challenge.making.hiding import hide_features, key_rows
-from mlstream.challenge.making.verify import verify_challenge
 from mlstream.challenge.predicting import read_bundle
 from mlstream.challenge.truth import format_keys, read_truth
 from mlstream.generators.from_tables.environments_from_table import carve_environments

@@ -38,39 +38,11 @@ from mlstream.challenge.replies import (
 from mlstream.challenge.scoring.feedback import feedback_of
 from mlstream.challenge.scoring.pool import ScoringPool
 from mlstream.challenge.scoring.ranking import FinalRanking
+from mlstream.challenge.state import boards, closing, submitting, teams
 from mlstream.challenge.state.audit import audit_challenge
-from mlstream.challenge.state.boards import list_teams, make_board, make_history, make_status, require_selectable
-from mlstream.challenge.state.closing import (
-    has_final,
-    list_selected,
-    read_ranking,
-    record_final,
-    record_ranking,
-    release_truth,
-    require_end,
-)
 from mlstream.challenge.state.grouped import GroupedWrites
 from mlstream.challenge.state.phases import phase_of, require_phase
 from mlstream.challenge.state.store import Store, Writing, after_last, last_time, require_time
-from mlstream.challenge.state.submitting import (
-    Arrival,
-    QueriesWaiting,
-    Received,
-    add_submission,
-    claim_file,
-    drop_rejected,
-    find_repeat,
-    is_done,
-    make_reply,
-    record_rejection,
-    record_scores,
-    require_admission,
-    store_file,
-    submission_row,
-    sweep_scratch,
-    waiting_rows,
-)
-from mlstream.challenge.state.teams import add_invitation, add_merge, add_team, find_team, members_of, root_of
 from mlstream.challenge.submissions.files import require_size
 from mlstream.challenge.submissions.rows import clean_name
 
@@ -218,13 +190,13 @@ class Challenge:
         """
         with self._write() as state:
             self._require_open(state, to="join")
-            return add_team(state, team)
+            return teams.add_team(state, team)
 
     def invite(self) -> str:
         """Return the code of a new invitation, by which one team can register."""
         with self._write() as state:
             self._require_open(state, to="invite")
-            return add_invitation(state)
+            return teams.add_invitation(state)
 
     def register(self, team: str, code: str) -> str:
         """Add a team by an invitation, which is used up; return its token.
@@ -238,7 +210,7 @@ class Challenge:
         """
         with self._write() as state:
             self._require_open(state, to="register")
-            return add_team(state, team, code)
+            return teams.add_team(state, team, code)
 
     def merge(self, kept: str, other: str) -> None:
         """Merge a team into another, by their names; what both used today adds up.
@@ -250,7 +222,7 @@ class Challenge:
         """
         with self._write() as state:
             self._require_open(state, to="merge teams")
-            add_merge(state, kept, other, self.config.team_size)
+            teams.add_merge(state, kept, other, self.config.team_size)
 
     def authenticate(self, token: str) -> str:
         """Return the id of the team that a token belongs to.
@@ -261,7 +233,7 @@ class Challenge:
             If it is no team's.
         """
         with self._store.read() as state:
-            return find_team(state, token)
+            return teams.find_team(state, token)
 
     def submit(self, content: bytes | os.PathLike[str], token: str, *, file_name: str | None = None) -> Reply:
         """Score a submission on the validation environments, which uses a query.
@@ -323,7 +295,7 @@ class Challenge:
         require_size(len(payload), self.config.max_bytes, name)
         return self._retry(lambda: self._reserve(payload, team, name), team)
 
-    def reserve_received(self, received: Received, token: str, *, file_name: str) -> Reservation:
+    def reserve_received(self, received: submitting.Received, token: str, *, file_name: str) -> Reservation:
         """Do as `reserve` does for a file on its way, which is moved and not read again."""
         name, team = clean_name(file_name), self.authenticate(token)
         require_size(received.n_bytes, self.config.max_bytes, name)
@@ -342,7 +314,7 @@ class Challenge:
         self._score(reservation.submission)
         with self._store.read() as state:
             now = after_last(state, self._clock())
-            reply = make_reply(state, self.config, self.feedback, reservation, now)
+            reply = submitting.make_reply(state, self.config, self.feedback, reservation, now)
             if reply is None:
                 row = state.rows("SELECT message FROM rejections WHERE submission = ?", reservation.submission)[0]
                 raise InvalidSubmission(row["message"])
@@ -356,7 +328,7 @@ class Challenge:
         team : str, optional
             Id of a team; all teams by default.
         """
-        sweep_scratch(self.folder)
+        submitting.sweep_scratch(self.folder)
         n_done = 0
         for waiting in self.waiting(team):
             try:
@@ -369,8 +341,8 @@ class Challenge:
     def waiting(self, team: str | None = None) -> list[Reservation]:
         """List what was reserved and neither scored nor rejected, of a team by its id, or of all."""
         with self._store.read() as state:
-            members = None if team is None else members_of(state, root_of(state, team))
-            return [Reservation(row["id"], False) for row in waiting_rows(state, members)]
+            members = None if team is None else teams.members_of(state, teams.root_of(state, team))
+            return [Reservation(row["id"], False) for row in submitting.waiting_rows(state, members)]
 
     def status(self, token: str) -> TeamStatus:
         """Return budget, submissions and selection of the team that a token belongs to.
@@ -381,7 +353,9 @@ class Challenge:
             If it is no team's.
         """
         with self._store.read() as state:
-            return make_status(state, self.config, find_team(state, token), after_last(state, self._clock()))
+            return boards.make_status(
+                state, self.config, teams.find_team(state, token), after_last(state, self._clock())
+            )
 
     def select(self, token: str, submissions: Sequence[int]) -> None:
         """Choose the submissions that count at the end, in place of those chosen before.
@@ -394,15 +368,15 @@ class Challenge:
             If the time of development and selection is over.
         """
         with self._write() as state:
-            team = find_team(state, token)
+            team = teams.find_team(state, token)
             require_phase(state, self.config, state.now, "development", "selection", to="select")
-            require_selectable(state, self.config, team, submissions)
+            boards.require_selectable(state, self.config, team, submissions)
             state.add("selections", team=team, submissions=str(list(submissions)))
 
     def leaderboard(self) -> tuple[BoardRow, ...]:
         """Return the public board of the development phase: best validation score, count and time of each team."""
         with self._store.read() as state:
-            return make_board(state, self.config)
+            return boards.make_board(state, self.config)
 
     def head(self) -> LogHead:
         """Return the end of the log, which is public: one that was noted must be in every later log."""
@@ -412,7 +386,7 @@ class Challenge:
     def teams(self) -> tuple[TeamEntry, ...]:
         """Return all teams as the organiser sees them."""
         with self._store.read() as state:
-            return list_teams(state)
+            return boards.list_teams(state)
 
     def history(self, teams: Collection[str] | None = None) -> dict[str, list[tuple[datetime, float]]]:
         """Return the times at which a team's best score improved, and the scores.
@@ -423,7 +397,7 @@ class Challenge:
             Names of the teams; all by default.
         """
         with self._store.read() as state:
-            return make_history(state, self.config, teams)
+            return boards.make_history(state, self.config, teams)
 
     def close(self, *, early: bool = False) -> FinalRanking:
         """End the challenge: score every selected submission once, and rank; a repeated call returns the same.
@@ -447,12 +421,12 @@ class Challenge:
         """
         with self._write() as state:
             if not state.first("SELECT 1 FROM closings"):
-                require_end(self.config, phase_of(state, self.config, state.now), early=early)
+                closing.require_end(self.config, phase_of(state, self.config, state.now), early=early)
                 state.add("closings")
         self.complete_pending()
         self._score_selected()
         with self._write() as state:
-            record_ranking(state, self.config)
+            closing.record_ranking(state, self.config)
         return self.ranking()
 
     def ranking(self) -> FinalRanking:
@@ -464,7 +438,7 @@ class Challenge:
             If the challenge has not been closed.
         """
         with self._store.read() as state:
-            found = read_ranking(state)
+            found = closing.read_ranking(state)
         if found is None:
             raise PhaseClosed(
                 "The final ranking must be made by `mlstream challenge close` first. The phase is an earlier one."
@@ -481,7 +455,7 @@ class Challenge:
         FileExistsError
             If the folder exists.
         """
-        path = release_truth(self.folder, self.manifest, self.ranking(), Path(to))
+        path = closing.release_truth(self.folder, self.manifest, self.ranking(), Path(to))
         with self._write() as state:
             state.add("releases")
         return path
@@ -511,47 +485,47 @@ class Challenge:
     def _reserve(self, content: bytes, team: str, name: str) -> Reservation:
         digest = hashlib.sha256(content).hexdigest()
         with self._store.read() as state:
-            members, now = members_of(state, root_of(state, team)), after_last(state, self._clock())
-            repeat = find_repeat(state, members, digest)
+            members, now = teams.members_of(state, teams.root_of(state, team)), after_last(state, self._clock())
+            repeat = submitting.find_repeat(state, members, digest)
             if repeat is not None:
                 return Reservation(repeat, True)
-            require_admission(state, self.config, members, now)
-        with Arrival(self.folder) as arrival:
+            submitting.require_admission(state, self.config, members, now)
+        with submitting.Arrival(self.folder) as arrival:
             arrival.write(content)
             return self._admit(arrival.finish(), team, name)
 
-    def _admit(self, received: Received, team: str, name: str) -> Reservation:
+    def _admit(self, received: submitting.Received, team: str, name: str) -> Reservation:
         def admit(state: Writing) -> Reservation:
             # It may have been merged meanwhile.
-            root = root_of(state, team)
-            members = members_of(state, root)
-            repeat = find_repeat(state, members, received.sha256)
+            root = teams.root_of(state, team)
+            members = teams.members_of(state, root)
+            repeat = submitting.find_repeat(state, members, received.sha256)
             if repeat is not None:
                 return Reservation(repeat, True)
-            require_admission(state, self.config, members, state.now)
-            store_file(self.folder, received)
-            return Reservation(add_submission(state, root, received.sha256, received.n_bytes, name), False)
+            submitting.require_admission(state, self.config, members, state.now)
+            submitting.store_file(self.folder, received)
+            return Reservation(submitting.add_submission(state, root, received.sha256, received.n_bytes, name), False)
 
         return self._arrivals.run(admit)
 
     def _retry(self, reserve: Callable[[], Reservation], team: str) -> Reservation:
         try:
             return reserve()
-        except QueriesWaiting:
+        except submitting.QueriesWaiting:
             # Files that were not read yet may be invalid, and cost nothing then.
             self.complete_pending(team)
         try:
             return reserve()
-        except QueriesWaiting as error:
+        except submitting.QueriesWaiting as error:
             raise error.__cause__ or error from None
 
     def _score(self, submission: int) -> None:
         """Score or reject a submission, unless that was done."""
         with self._store.read() as state:
-            row = submission_row(state, submission)
-        with claim_file(self.folder, row["sha256"]):
+            row = submitting.submission_row(state, submission)
+        with submitting.claim_file(self.folder, row["sha256"]):
             with self._store.read() as state:
-                if is_done(state, submission):
+                if submitting.is_done(state, submission):
                     return
             self._score_claimed(submission, row["sha256"], row["file_name"])
 
@@ -560,24 +534,24 @@ class Challenge:
             scores = self._pool.score_public(sha256, file_name)
         except InvalidSubmission as error:
             with self._write() as state:
-                record_rejection(state, submission, str(error))
+                submitting.record_rejection(state, submission, str(error))
             with self._write() as state:
-                drop_rejected(state, self.folder, sha256)
+                submitting.drop_rejected(state, self.folder, sha256)
             return
         with self._write() as state:
-            record_scores(state, self.config, self.feedback, submission, scores)
+            submitting.record_scores(state, self.config, self.feedback, submission, scores)
 
     def _score_selected(self) -> None:
         with self._store.read() as state:
-            selected = list_selected(state, self.config)
+            selected = closing.list_selected(state, self.config)
         for one in selected:
-            with claim_file(self.folder, one.sha256):
+            with submitting.claim_file(self.folder, one.sha256):
                 with self._store.read() as state:
-                    if has_final(state, one.submission):
+                    if closing.has_final(state, one.submission):
                         continue
                 scores = self._pool.score_final(one.sha256, one.file_name)
                 with self._write() as state:
-                    record_final(state, one.submission, scores)
+                    closing.record_final(state, one.submission, scores)
 
     def _require_open(self, state: Writing, *, to: str) -> None:
         require_phase(state, self.config, state.now, "registration", "development", to=to)

@@ -4,9 +4,9 @@ import threading
 
 import pytest
 
-from mlstream.challenge import engine
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import BudgetSpent, InvalidSubmission, ScoringFailed, TeamRefused, UnknownSubmission
+from mlstream.challenge.state import submitting
 from tests.mlstream.challenge.challenges import draw, make_challenge
 
 
@@ -20,13 +20,13 @@ def test_a_merge_during_an_upload_sets_no_budget_back(challenge, monkeypatch):
     ada, bob = challenge.join("Ada"), challenge.join("Bob")
     for seed in range(3):
         challenge.submit(draw(challenge, seed), ada)
-    arrival = engine.Arrival
+    arrival = submitting.Arrival
 
     def merge_and_begin(*values):
         challenge.merge("Ada", "Bob")
         return arrival(*values)
 
-    monkeypatch.setattr(engine, "Arrival", merge_and_begin)
+    monkeypatch.setattr(submitting, "Arrival", merge_and_begin)
     with pytest.raises(BudgetSpent):
         challenge.submit(draw(challenge, 9), bob)
     assert len(challenge.status(ada).submissions) == 3
@@ -47,7 +47,7 @@ def test_a_crash_while_a_rejection_is_recorded_loses_no_file(challenge, monkeypa
     token = challenge.join("Ada")
     reservation = challenge.reserve(b"no", token)
 
-    record = engine.record_rejection
+    record = submitting.record_rejection
 
     def record_and_die(*values):
         record(*values)
@@ -55,7 +55,7 @@ def test_a_crash_while_a_rejection_is_recorded_loses_no_file(challenge, monkeypa
 
     # As after a kill between the last statement of a transaction and its end.
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "record_rejection", record_and_die)
+        patch.setattr(submitting, "record_rejection", record_and_die)
         with pytest.raises(KeyboardInterrupt):
             challenge.complete(reservation)
     assert challenge.audit().is_whole

@@ -31,7 +31,7 @@ from mlstream.challenge.errors import (
     from_reply,
     to_reply,
 )
-from mlstream.challenge.replies import Reply
+from mlstream.challenge.replies import Reply, describe_reply
 from mlstream.challenge.state.teams import team_of_token
 from mlstream.challenge.submissions.files import require_size
 from mlstream.challenge.submissions.rows import clean_name
@@ -165,13 +165,6 @@ def send(file: Path, inbox: Path, token: str, *, timeout_s: float) -> dict[str, 
         for one in (part, old):
             shutil.rmtree(one, ignore_errors=True)
     return _wait(target, timeout_s)
-
-
-def describe_reply(reply: Reply) -> dict[str, JsonValue]:
-    """Return a reply as it is printed in JSON; the keys in_distribution and repeats_best are there where they apply."""
-    described = {name: getattr(reply, name) for name in ("submission", "query", "remaining", "score")}
-    more = {"in_distribution": reply.in_distribution, "repeats_best": reply.repeats_best or None}
-    return described | {name: value for name, value in more.items() if value is not None}
 
 
 def _wait(folder: Path, timeout_s: float) -> dict[str, JsonValue]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 Phase = Literal["registration", "development", "selection", "final", "published"]
 
@@ -96,3 +99,10 @@ class AuditReport(NamedTuple):
     problems: tuple[str, ...]  # Why not, one line each.
     flags: tuple[str, ...]  # Submissions that look as if they were made to learn labels from scores.
     head: str  # Hash of the last event.
+
+
+def describe_reply(reply: Reply) -> dict[str, JsonValue]:
+    """Return a reply as it is printed in JSON; the keys in_distribution and repeats_best are there where they apply."""
+    described = {name: getattr(reply, name) for name in ("submission", "query", "remaining", "score")}
+    more = {"in_distribution": reply.in_distribution, "repeats_best": reply.repeats_best or None}
+    return described | {name: value for name, value in more.items() if value is not None}

@@ -10,7 +10,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, Field
 
 from mlstream.challenge.errors import InvalidSubmission, UnknownSubmission, UnknownToken
-from mlstream.challenge.replies import Phase, Reservation
+from mlstream.challenge.replies import Phase, Reservation, describe_reply
 from mlstream.challenge.server.host import Host
 from mlstream.challenge.server.uploads import reserve_body
 
@@ -145,15 +145,7 @@ def submission(request: Request, number: int, credentials: Credentials) -> Submi
         reply = challenge.complete(Reservation(number, False))
     except InvalidSubmission as error:
         return SubmissionState(submission=number, state="invalid", problem=str(error))
-    return SubmissionState(
-        submission=number,
-        state="scored",
-        query=reply.query,
-        remaining=reply.remaining,
-        score=reply.score,
-        in_distribution=reply.in_distribution,
-        repeats_best=reply.repeats_best or None,
-    )
+    return SubmissionState.model_validate({"state": "scored", **describe_reply(reply)})
 
 
 @router.get("/status")

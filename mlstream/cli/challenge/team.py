@@ -12,6 +12,7 @@ import typer
 import estimators
 from mlstream._support.files import read_bounded
 from mlstream.challenge.clock import format_time
+from mlstream.challenge.replies import describe_reply
 from mlstream.cli import console
 from mlstream.cli.arguments import AsJson, Force, file_option, parse_file, require_new
 from mlstream.cli.challenge.organiser import open_challenge
@@ -83,8 +84,6 @@ def submit(
             progress = None if bars is None else partial(bars, file.name)
             reply = _connect(url, token).submit(file, progress=progress, timeout_s=timeout)
     elif folder is not None:
-        from mlstream.challenge.inbox import describe_reply
-
         with open_challenge(str(folder)) as challenge:
             reply = describe_reply(challenge.submit(file, token))
     else:

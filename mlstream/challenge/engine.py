@@ -341,7 +341,7 @@ class Challenge:
     def waiting(self, team: str | None = None) -> list[Reservation]:
         """List what was reserved and neither scored nor rejected, of a team by its id, or of all."""
         with self._store.read() as state:
-            members = None if team is None else teams.members_of(state, teams.root_of(state, team))
+            members = None if team is None else teams.members_of(state, team)
             return [Reservation(row["id"], False) for row in submitting.waiting_rows(state, members)]
 
     def status(self, token: str) -> TeamStatus:
@@ -485,11 +485,10 @@ class Challenge:
     def _reserve(self, content: bytes, team: str, name: str) -> Reservation:
         digest = hashlib.sha256(content).hexdigest()
         with self._store.read() as state:
-            members, now = teams.members_of(state, teams.root_of(state, team)), after_last(state, self._clock())
-            repeat = submitting.find_repeat(state, members, digest)
-            if repeat is not None:
-                return Reservation(repeat, True)
-            submitting.require_admission(state, self.config, members, now)
+            members, now = teams.members_of(state, team), after_last(state, self._clock())
+            repeat = submitting.admit(state, self.config, members, now, digest)
+        if repeat is not None:
+            return repeat
         with submitting.Arrival(self.folder) as arrival:
             arrival.write(content)
             return self._admit(arrival.finish(), team, name)
@@ -497,14 +496,13 @@ class Challenge:
     def _admit(self, received: submitting.Received, team: str, name: str) -> Reservation:
         def admit(state: Writing) -> Reservation:
             # It may have been merged meanwhile.
-            root = teams.root_of(state, team)
-            members = teams.members_of(state, root)
-            repeat = submitting.find_repeat(state, members, received.sha256)
+            members = teams.members_of(state, team)
+            repeat = submitting.admit(state, self.config, members, state.now, received.sha256)
             if repeat is not None:
-                return Reservation(repeat, True)
-            submitting.require_admission(state, self.config, members, state.now)
+                return repeat
             submitting.store_file(self.folder, received)
-            return Reservation(submitting.add_submission(state, root, received.sha256, received.n_bytes, name), False)
+            number = submitting.add_submission(state, members[0], received.sha256, received.n_bytes, name)
+            return Reservation(number, False)
 
         return self._arrivals.run(admit)
 

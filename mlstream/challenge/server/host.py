@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import logging
 import secrets
@@ -19,10 +18,10 @@ from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.making.bundle import SUMS, find_changed, is_list_of, read_sums
 from mlstream.challenge.replies import Reservation
 from mlstream.challenge.state.submitting import sweep_scratch
+from mlstream.challenge.state.teams import NOBODY, hash_secret
 
 _KEY_BYTES = 32
 _MAX_TOKEN_BYTES = 1000
-_NOBODY = "0" * 64
 # A full disk, or a clock that is wrong, takes someone to mend.
 _AGAIN_S, _MAX_AGAIN_S = 30.0, 3600.0
 # Where uvicorn's own lines go.
@@ -73,8 +72,12 @@ class Host:
             self._workers.submit(self._score, reservation, n_failures)
 
     def is_organiser(self, token: str) -> bool:
-        """Return whether a token is the organiser's."""
-        return is_organiser(self.challenge.folder, token)
+        """Return whether a token is the organiser's, in the same time for all that are not."""
+        try:
+            expected = read_bounded(self.challenge.folder.organiser_token, _MAX_TOKEN_BYTES).decode().strip()
+        except FileNotFoundError:
+            expected = NOBODY
+        return hmac.compare_digest(hash_secret(token), expected)
 
     def form_token(self, session: str) -> str:
         """Return the text by which a form proves that it comes from a page of this server (against CSRF)."""
@@ -122,18 +125,5 @@ def require_bundle(bundle: Path, expected_sha256: str) -> None:
 def new_organiser_token(folder: OrganiserFolder) -> str:
     """Draw the organiser's token, in place of the one before; it cannot be shown again, for only its hash is stored."""
     token = f"organiser-{secrets.token_urlsafe(32)}"
-    write_text_atomically(folder.organiser_token, _hash(token) + "\n")
+    write_text_atomically(folder.organiser_token, hash_secret(token) + "\n")
     return token
-
-
-def is_organiser(folder: OrganiserFolder, token: str) -> bool:
-    """Return whether a token is the organiser's, in the same time for all that are not."""
-    try:
-        expected = read_bounded(folder.organiser_token, _MAX_TOKEN_BYTES).decode().strip()
-    except FileNotFoundError:
-        expected = _NOBODY
-    return hmac.compare_digest(_hash(token), expected)
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

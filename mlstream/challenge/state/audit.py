@@ -13,7 +13,7 @@ from mlstream.challenge.replies import AuditReport
 from mlstream.challenge.scoring.decoding import looks_like_decoding
 from mlstream.challenge.scoring.scorer import Scorer
 from mlstream.challenge.state.events import SqlValue, check_chain, check_times, list_clocks
-from mlstream.challenge.state.store import TABLES, Reading, intended_schema
+from mlstream.challenge.state.store import SUBMISSIONS, TABLES, Reading, intended_schema
 from mlstream.challenge.submissions.files import read_submission
 
 
@@ -152,8 +152,7 @@ class _Stored(NamedTuple):
 def _stored(state: Reading) -> dict[str, _Stored]:
     """Return the files that must be stored, by their hashes."""
     rows = state.rows(
-        "SELECT s.id, s.sha256, s.n_bytes FROM submissions AS s LEFT JOIN rejections AS r ON r.submission = s.id "
-        "WHERE r.submission IS NULL ORDER BY s.id"
+        f"SELECT s.id, s.sha256, s.n_bytes FROM {SUBMISSIONS} WHERE r.submission IS NULL ORDER BY s.id"  # noqa: S608
     )
     found: dict[str, _Stored] = {}
     for number, digest, n_bytes in rows:

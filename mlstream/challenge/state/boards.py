@@ -14,7 +14,7 @@ from mlstream.challenge.replies import BoardRow, SubmissionStatus, TeamEntry, Te
 from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.state.budget import count_used
 from mlstream.challenge.state.phases import phase_of
-from mlstream.challenge.state.store import Reading, marks, read_time
+from mlstream.challenge.state.store import SUBMISSIONS, Reading, marks, read_time
 from mlstream.challenge.state.teams import members_of, names_of, roots_of
 
 
@@ -71,8 +71,7 @@ def make_status(state: Reading, config: ChallengeConfig, team: str, now: datetim
     members = members_of(state, team)
     budget, selected = count_used(state, members, now, config), find_selected(state, config, team)
     rows = state.rows(
-        "SELECT s.id, s.file_name, s.time, c.reported, c.in_distribution, r.message FROM submissions AS s "  # noqa: S608
-        "LEFT JOIN scores AS c ON c.submission = s.id LEFT JOIN rejections AS r ON r.submission = s.id "
+        f"SELECT s.id, s.file_name, s.time, c.reported, c.in_distribution, r.message FROM {SUBMISSIONS} "  # noqa: S608
         f"WHERE s.team IN ({marks(members)}) ORDER BY s.id",
         *members,
     )
@@ -96,9 +95,8 @@ def list_teams(state: Reading) -> tuple[TeamEntry, ...]:
     """List all teams in the order in which they were made, those that were merged as one."""
     roots = roots_of(state)
     query = (
-        "SELECT s.team, COUNT(c.submission) AS scored, COUNT(r.submission) AS invalid, COUNT(*) AS n FROM submissions "
-        "AS s LEFT JOIN scores AS c ON c.submission = s.id LEFT JOIN rejections AS r ON r.submission = s.id "
-        "GROUP BY s.team"
+        "SELECT s.team, COUNT(c.submission) AS scored, COUNT(r.submission) AS invalid, COUNT(*) AS n "  # noqa: S608
+        f"FROM {SUBMISSIONS} GROUP BY s.team"
     )
     counts: dict[str, Counter[str]] = {}
     for team, scored, invalid, n in state.rows(query):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mlstream.challenge.clock import format_time
 from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.errors import BudgetSpent
-from mlstream.challenge.state.store import Reading, marks
+from mlstream.challenge.state.store import SUBMISSIONS, Reading, marks
 
 
 class Budget(NamedTuple):
@@ -30,8 +30,7 @@ class Budget(NamedTuple):
 def count_used(state: Reading, members: Sequence[str], now: datetime, config: ChallengeConfig) -> Budget:
     """Count what the members of a team, by the ids of the teams that are one now, have sent on the day of `now`."""
     row = state.rows(
-        "SELECT COUNT(*), COUNT(r.submission), COUNT(c.submission) FROM submissions AS s "  # noqa: S608 - marks only
-        "LEFT JOIN rejections AS r ON r.submission = s.id LEFT JOIN scores AS c ON c.submission = s.id "
+        f"SELECT COUNT(*), COUNT(r.submission), COUNT(c.submission) FROM {SUBMISSIONS} "  # noqa: S608 - marks only
         f"WHERE s.day = ? AND s.team IN ({marks(members)})",
         day_of(now),
         *members,

@@ -26,8 +26,8 @@ from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.scoring.scorer import PublicScores
 from mlstream.challenge.state.budget import count_used, day_of, require_budget
 from mlstream.challenge.state.phases import require_phase
-from mlstream.challenge.state.store import Reading, Writing, marks
-from mlstream.challenge.state.teams import members_of, root_of
+from mlstream.challenge.state.store import SUBMISSIONS, Reading, Writing, marks
+from mlstream.challenge.state.teams import members_of
 
 # No upload is between scratch and state for so long.
 _SCRATCH_S = 86_400.0
@@ -45,23 +45,22 @@ class QueriesWaiting(Exception):  # noqa: N818 - never an error for anyone: the 
     """The budget is spent, unless files that have not been read yet turn out invalid."""
 
 
-def find_repeat(state: Reading, members: Sequence[str], sha256: str) -> int | None:
-    """Return the number of the submission by which a team sent the same bytes before, unless they were rejected."""
-    row = state.first(
-        "SELECT s.id FROM submissions AS s LEFT JOIN rejections AS r ON r.submission = s.id "  # noqa: S608 - marks only
+def admit(
+    state: Reading, config: ChallengeConfig, members: Sequence[str], now: datetime, sha256: str
+) -> Reservation | None:
+    """Return the reservation of the same bytes that a team sent before, unless they were rejected; None for new bytes.
+
+    New bytes are refused outside development or beyond the budget. Raises PhaseClosed in another phase; BudgetSpent if
+    the team has used its queries of the day, or QueriesWaiting if it has unless files that wait turn out invalid.
+    """
+    repeat = state.first(
+        f"SELECT s.id FROM {SUBMISSIONS} "  # noqa: S608 - marks only
         f"WHERE s.sha256 = ? AND r.submission IS NULL AND s.team IN ({marks(members)}) ORDER BY s.id LIMIT 1",
         sha256,
         *members,
     )
-    return None if row is None else int(row["id"])
-
-
-def require_admission(state: Reading, config: ChallengeConfig, members: Sequence[str], now: datetime) -> None:
-    """Refuse a submission outside development or beyond the budget.
-
-    Raises PhaseClosed in another phase; BudgetSpent if the team has used its queries of the day, or QueriesWaiting if
-    it has unless files that wait turn out invalid.
-    """
+    if repeat is not None:
+        return Reservation(repeat["id"], True)
     require_phase(state, config, now, "development", to="submit")
     budget = count_used(state, members, now, config)
     try:
@@ -70,6 +69,7 @@ def require_admission(state: Reading, config: ChallengeConfig, members: Sequence
         if budget.waiting:
             raise QueriesWaiting from error
         raise
+    return None
 
 
 class Arrival:
@@ -201,8 +201,7 @@ def drop_rejected(state: Writing, folder: OrganiserFolder, sha256: str) -> None:
     that dies before it leaves a file that nobody needs, never a submission without its file.
     """
     is_used = state.first(
-        "SELECT 1 FROM submissions AS s LEFT JOIN rejections AS r ON r.submission = s.id "
-        "WHERE s.sha256 = ? AND r.submission IS NULL",
+        f"SELECT 1 FROM {SUBMISSIONS} WHERE s.sha256 = ? AND r.submission IS NULL",  # noqa: S608 - our own
         sha256,
     )
     if not is_used:
@@ -225,8 +224,7 @@ def waiting_rows(state: Reading, members: Sequence[str] | None = None) -> list[s
     """Return the rows of submissions that were neither scored nor rejected, of one team or of all."""
     chosen = "" if members is None else f"AND s.team IN ({marks(members)})"
     return state.rows(
-        "SELECT s.* FROM submissions AS s LEFT JOIN scores AS c ON c.submission = s.id "  # noqa: S608 - marks only
-        "LEFT JOIN rejections AS r ON r.submission = s.id "
+        f"SELECT s.* FROM {SUBMISSIONS} "  # noqa: S608 - marks only
         f"WHERE c.submission IS NULL AND r.submission IS NULL {chosen} ORDER BY s.id",
         *(members or ()),
     )
@@ -241,9 +239,9 @@ def make_reply(
     if score is None:
         return None
     row = submission_row(state, submission)
-    members = members_of(state, root_of(state, row["team"]))
+    members = members_of(state, row["team"])
     query = state.count(
-        "SELECT COUNT(*) FROM submissions AS s LEFT JOIN rejections AS r ON r.submission = s.id "  # noqa: S608 - marks
+        f"SELECT COUNT(*) FROM {SUBMISSIONS} "  # noqa: S608 - marks
         f"WHERE r.submission IS NULL AND s.day = ? AND s.id <= ? AND s.team IN ({marks(members)})",
         row["day"],
         submission,
@@ -278,7 +276,7 @@ def _best_reported(
     state: Reading, submission: int, team: str, column: str, *, lower_is_better: bool
 ) -> tuple[float | None, float | None]:
     """Return the best score in a column that a team was told: in all, and of submissions before this one; or None."""
-    members, best = members_of(state, root_of(state, team)), "MIN" if lower_is_better else "MAX"
+    members, best = members_of(state, team), "MIN" if lower_is_better else "MAX"
     query = (
         f"SELECT {best}({column}), {best}(CASE WHEN submission < ? THEN {column} END) FROM scores "  # noqa: S608 - our own
         f"WHERE team IN ({marks(members)})"

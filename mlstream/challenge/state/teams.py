@@ -7,6 +7,7 @@ import hmac
 import re
 import secrets
 import unicodedata
+from collections.abc import Mapping
 
 from mlstream._support.content import show
 from mlstream.challenge.errors import TeamRefused, UnknownToken
@@ -17,7 +18,8 @@ _ID_BYTES = 6
 _SECRET_BYTES = 32
 _RULE = "The token must be that of a team, as the registration or `mlstream challenge join` showed it."
 _TOKEN = re.compile(r"mlc-([0-9a-f]{12})-[A-Za-z0-9_-]{43}")
-_NOBODY = "0" * 64
+# The hash of no token.
+NOBODY = "0" * 64
 # Scripts that share the shapes of letters.
 _ALIKE = frozenset({"LATIN", "GREEK", "CYRILLIC"})
 # Characters that Python calls printable, of which nothing is seen.
@@ -39,14 +41,14 @@ def add_team(state: Writing, name: str, invitation: str | None = None) -> str:
         )
     team = secrets.token_hex(_ID_BYTES)
     token = f"mlc-{team}-{secrets.token_urlsafe(_SECRET_BYTES)}"
-    state.add("teams", id=team, name=name, folded=folded, token_hash=_hash(token), invitation=code)
+    state.add("teams", id=team, name=name, folded=folded, token_hash=hash_secret(token), invitation=code)
     return token
 
 
 def add_invitation(state: Writing) -> str:
     """Add an invitation; return its code, of which only the hash is stored."""
     code = f"invite-{secrets.token_urlsafe(_SECRET_BYTES)}"
-    state.add("invitations", hash=_hash(code))
+    state.add("invitations", hash=hash_secret(code))
     return code
 
 
@@ -55,7 +57,7 @@ def find_team(state: Reading, token: str) -> str:
     match = _TOKEN.fullmatch(token)
     row = state.first("SELECT token_hash FROM teams WHERE id = ?", match.group(1)) if match else None
     # The same work for a team that does not exist.
-    is_right = hmac.compare_digest(_hash(token), _NOBODY if row is None else row["token_hash"])
+    is_right = hmac.compare_digest(hash_secret(token), NOBODY if row is None else row["token_hash"])
     if match is None or not is_right:
         raise UnknownToken(f"{_RULE} Got another.")
     return root_of(state, match.group(1))
@@ -88,27 +90,20 @@ def add_merge(state: Writing, kept: str, other: str, team_size: int) -> None:
 
 def root_of(state: Reading, team: str) -> str:
     """Return the team that a team is now a part of: itself, unless it was merged into another."""
-    kept = _merges(state)
-    while team in kept:
-        team = kept[team]
-    return team
+    return _follow(_merges(state), team)
 
 
 def members_of(state: Reading, team: str) -> list[str]:
-    """Return the ids of all teams that were merged into one, its own first."""
+    """Return the ids of all teams that are one with a team now, first of the one that the others were merged into."""
     roots = roots_of(state)
-    return [team, *(one for one, root in roots.items() if root == team and one != team)]
+    kept = roots.get(team, team)
+    return [kept, *(other for other, root in roots.items() if root == kept and other != kept)]
 
 
 def roots_of(state: Reading) -> dict[str, str]:
     """Return for each team the one that it is now a part of."""
-    kept, roots = _merges(state), {}
-    for (team,) in state.rows("SELECT id FROM teams ORDER BY time, id"):
-        root = team
-        while root in kept:
-            root = kept[root]
-        roots[team] = root
-    return roots
+    kept = _merges(state)
+    return {team: _follow(kept, team) for (team,) in state.rows("SELECT id FROM teams ORDER BY time, id")}
 
 
 def names_of(state: Reading) -> dict[str, str]:
@@ -116,8 +111,19 @@ def names_of(state: Reading) -> dict[str, str]:
     return {row["id"]: row["name"] for row in state.rows("SELECT id, name FROM teams")}
 
 
+def hash_secret(secret: str) -> str:
+    """Return the hash of a token or code, which is all that is stored of it."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def _merges(state: Reading) -> dict[str, str]:
     return {row["other"]: row["kept"] for row in state.rows("SELECT other, kept FROM merges")}
+
+
+def _follow(kept: Mapping[str, str], team: str) -> str:
+    while team in kept:
+        team = kept[team]
+    return team
 
 
 def _find_named(state: Reading, name: str) -> str:
@@ -151,12 +157,8 @@ def _looks_like_another(name: str) -> bool:
 
 
 def _use_invitation(state: Reading, code: str) -> str:
-    found = _hash(code)
+    found = hash_secret(code)
     is_known = state.first("SELECT 1 FROM invitations WHERE hash = ?", found)
     if not is_known or state.first("SELECT 1 FROM teams WHERE invitation = ?", found):
         raise UnknownToken("An invitation must be one that the organiser made and nobody used. Got another.")
     return found
-
-
-def _hash(secret: str) -> str:
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

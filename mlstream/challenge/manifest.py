@@ -13,8 +13,6 @@ from mlstream._support.validation_errors import describe_error
 from mlstream.challenge.config import MetricName
 
 Role = Literal["train", "validation", "test", "unseen", "in-distribution"]
-# Roles whose rows are hidden.
-HIDDEN: tuple[Role, ...] = ("validation", "test", "unseen", "in-distribution")
 
 _MAX_BYTES = 64 * 2**20
 _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,13 +12,12 @@ import numpy.typing as npt
 from pydantic import ValidationError
 from scipy import sparse
 
-from mlstream._support.files import open_plain, raise_disk_error, read_bounded, write_text_atomically
-from mlstream._support.memory import require_memory
+from mlstream._support.files import read_bounded, write_text_atomically
 from mlstream._support.validation_errors import describe_error
 from mlstream.challenge.making.bundle import ENVIRONMENT, ROW_ID
 from mlstream.challenge.making.public_card import CARD, PublicCard
 from mlstream.challenge.submissions.rows import Probabilities
-from mlstream.challenge.truth import Array
+from mlstream.challenge.truth import Array, read_arrays
 from mlstream.formats.csv_tables import format_csv
 from mlstream.streams.stream import Features
 
@@ -50,7 +47,9 @@ def read_bundle(folder: str | os.PathLike[str]) -> Bundle:
     A FileNotFoundError is raised if a file is missing, a ValueError if a file holds anything else.
     """
     folder = Path(folder)
-    train, holdout = (_read_arrays(folder / name) for name in ("train.npz", "holdout.npz"))
+    train, holdout = (
+        read_arrays(folder / name, "must be an NPZ file of the bundle") for name in ("train.npz", "holdout.npz")
+    )
     try:
         card = PublicCard.model_validate_json(read_bounded(folder / CARD, _MAX_CARD_BYTES))
         ids = tuple(map(str, holdout.pop(ROW_ID).tolist()))
@@ -86,18 +85,6 @@ def write_submission(
     )
     write_text_atomically(path, names + "".join(lines))
     return prob
-
-
-def _read_arrays(path: Path) -> dict[str, Array]:
-    try:
-        with open_plain(path) as file, zipfile.ZipFile(file) as archive:
-            require_memory(sum(one.file_size for one in archive.infolist()), f"{path}")
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as arrays:
-                return dict(arrays)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise_disk_error(error)
-        raise ValueError(f"{path} must be an NPZ file of the bundle. Got another file, or a part of it.") from None
 
 
 def _features(arrays: dict[str, Array]) -> Features:

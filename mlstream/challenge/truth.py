@@ -22,6 +22,7 @@ Keys: TypeAlias = npt.NDArray[np.uint64]
 Array: TypeAlias = npt.NDArray[Any]
 
 _LABELS = (np.dtype(np.uint8), np.dtype(np.float32))
+_RULE = "must hold the truth of one environment"
 
 
 class Truth(NamedTuple):
@@ -41,7 +42,7 @@ def write_truth(path: Path, truth: Truth) -> None:
 
 def read_truth(path: Path) -> Truth:
     """Read a file that `write_truth` wrote; a ValueError is raised if it holds anything else."""
-    truth = Truth(**_read_members(path, Truth._fields))
+    truth = Truth(**read_arrays(path, _RULE, Truth._fields))
     _require_table(truth, path)
     return truth
 
@@ -53,10 +54,23 @@ def holdout_keys(folder: OrganiserFolder, manifest: Manifest | None = None) -> K
     """
     manifest = manifest or read_manifest(folder.manifest)
     files = [folder.path / one.file for one in manifest.environments if one.file is not None]
-    keys: Keys = np.sort(np.concatenate([_read_members(path, ("row_keys",))["row_keys"] for path in files]))
+    keys: Keys = np.sort(np.concatenate([read_arrays(path, _RULE, ["row_keys"])["row_keys"] for path in files]))
     if keys.dtype != np.uint64 or hash_keys(keys) != manifest.holdout_sha256:
         raise ValueError(f"{folder.truth} must hold the rows of {folder.manifest}. Got others.")
     return keys
+
+
+def read_arrays(path: Path, rule: str, names: Iterable[str] | None = None) -> dict[str, Array]:
+    """Read arrays of an NPZ file, by default all; a ValueError, which states the rule, is raised for any other file."""
+    try:
+        with open_plain(path) as file, zipfile.ZipFile(file) as archive:
+            require_memory(sum(member.file_size for member in archive.infolist()), f"{path}")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as arrays:
+                return {name: arrays[name] for name in names or arrays}
+    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, NotImplementedError) as error:
+        raise_disk_error(error)
+        raise ValueError(f"{path} {rule}. Got another file, or a part of it.") from None
 
 
 def hash_keys(keys: Keys) -> str:
@@ -67,18 +81,6 @@ def hash_keys(keys: Keys) -> str:
 def format_keys(keys: Keys) -> list[str]:
     """Return row ids as they are written in files: 16 hexadecimal digits in lower case."""
     return [f"{key:016x}" for key in keys.tolist()]
-
-
-def _read_members(path: Path, names: Iterable[str]) -> dict[str, Array]:
-    try:
-        with open_plain(path) as file, zipfile.ZipFile(file) as archive:
-            require_memory(sum(one.file_size for one in archive.infolist()), f"{path}")
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as arrays:
-                return {name: arrays[name] for name in names}
-    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, NotImplementedError) as error:
-        raise_disk_error(error)
-        raise ValueError(f"{path} must hold the truth of one environment. Got another file, or a part of it.") from None
 
 
 def _require_table(truth: Truth, path: Path) -> None:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
+from mlstream.challenge.manifest import Role
 from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import EvaluationSet, Experience, Features, Index, Indicator, Mask, Stream
 from mlstream.streams.tables._joined_features import join_rows
 
-EnvironmentRole = Literal["train", "in-distribution", "validation", "test", "unseen"]
-
 # A row of several environments stays in the first of these: one that is hidden is nowhere in the training rows, and no
 # answer about the validation environment is one about rows that count at the end.
-_PRECEDENCE: tuple[EnvironmentRole, ...] = ("unseen", "test", "validation", "in-distribution", "train")
+_PRECEDENCE: tuple[Role, ...] = ("unseen", "test", "validation", "in-distribution", "train")
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +22,7 @@ class Environment:
     """All rows of one environment."""
 
     name: str  # Of the task in the stream.
-    role: EnvironmentRole
+    role: Role
     X: Features
     Y: Indicator  # Labels, (n_samples, n_labels); 0 where `mask` is False.
     mask: Mask  # Cells that count: the label is known, and belongs to the task.
@@ -44,7 +42,7 @@ class Environment:
 
 
 def gather_environments(
-    stream: Stream, roles: Mapping[str, EnvironmentRole], *, in_distribution: bool = False
+    stream: Stream, roles: Mapping[str, Role], *, in_distribution: bool = False
 ) -> list[Environment]:
     """Collect the rows of each environment, a task with a role; tasks without one are left out.
 
@@ -66,7 +64,7 @@ def gather_environments(
     return _without_shared_rows(found)
 
 
-def _of_task(stream: Stream, task_id: int, role: EnvironmentRole, in_distribution: bool) -> Iterator[Environment]:
+def _of_task(stream: Stream, task_id: int, role: Role, in_distribution: bool) -> Iterator[Environment]:
     name, held_out = stream.tasks[task_id].name, stream.evaluation_sets[task_id]
     learning = [_rows_of(experience, task_id) for experience in stream]
     if role == "train" and in_distribution:
@@ -82,7 +80,7 @@ def _rows_of(experience: Experience, task_id: int) -> EvaluationSet:
     return EvaluationSet(experience.X[rows], experience.Y[rows], task_id, mask, experience.row_ids[rows])
 
 
-def _join(name: str, role: EnvironmentRole, parts: Sequence[EvaluationSet]) -> Environment:
+def _join(name: str, role: Role, parts: Sequence[EvaluationSet]) -> Environment:
     X = [part.X for part in parts]
     return Environment(
         name,

@@ -12,13 +12,14 @@ import numpy.typing as npt
 from scipy import sparse
 
 from mlstream.challenge.config import ChallengeConfig
-from mlstream.challenge.making.environments import Environment, EnvironmentRole, gather_environments
+from mlstream.challenge.making.environments import Environment, gather_environments
 from mlstream.challenge.making.hiding import FeatureHiding, hide_features, key_rows, keyed_digest
+from mlstream.challenge.manifest import Role
 from mlstream.challenge.truth import Truth
 from mlstream.diagnosis.duplicates import row_digests
 from mlstream.streams.stream import Features, Index, Mask, Stream
 
-_ROLES: tuple[EnvironmentRole, ...] = ("train", "validation", "test", "unseen")
+_ROLES: tuple[Role, ...] = ("train", "validation", "test", "unseen")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +77,11 @@ def make_plan(stream: Stream, config: ChallengeConfig, salt: bytes, *, force: bo
     )
 
 
-def _find_roles(stream: Stream, config: ChallengeConfig) -> dict[str, EnvironmentRole]:
+def _find_roles(stream: Stream, config: ChallengeConfig) -> dict[str, Role]:
     if config.roles is not None:
         return {name: role for role in _ROLES for name in getattr(config.roles, role)}
     pairs = zip((task.name for task in stream.tasks), stream.card.scenario.task_roles or [], strict=False)
-    found: dict[str, EnvironmentRole] = {name: one for name, role in pairs for one in _ROLES if one == role}
+    found: dict[str, Role] = {name: one for name, role in pairs for one in _ROLES if one == role}
     counts = Counter(found.values())
     for role in _ROLES:
         if not counts[role]:

@@ -1,4 +1,4 @@
-"""A small challenge of three queries a day, and its clock."""
+"""A small challenge of three queries a day, its clock, and a server of another one."""
 
 import pytest
 
@@ -14,3 +14,13 @@ def clock():
 def challenge(tmp_path, clock):
     with make_challenge(tmp_path / "org", clock, rules="queries_per_day = 3") as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    # Only tests of the server import its libraries.
+    from tests.mlstream.challenge.site import Site
+
+    site = Site(tmp_path_factory.mktemp("site"), Clock())
+    yield site
+    site.stop()

@@ -3,8 +3,6 @@
 import pytest
 
 from mlstream.challenge.client import RemoteChallenge
-from tests.mlstream.challenge.challenges import Clock
-from tests.mlstream.challenge.site import Site
 from tests.mlstream.reporting.browser import Browser, find_chromium
 from tests.mlstream.reporting.test_accessibility import AUDIT, AXE, GRAVE
 
@@ -15,13 +13,6 @@ pytestmark = [
 ]
 TAB, ENTER, SPACE = ("Tab", 9), ("Enter", 13, "\r"), (" ", 32, " ")
 WIDTHS = (1400, 390)
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    site = Site(tmp_path_factory.mktemp("site"), Clock())
-    yield site
-    site.stop()
 
 
 @pytest.fixture(scope="module")

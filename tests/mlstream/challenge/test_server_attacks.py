@@ -11,15 +11,6 @@ import pytest
 import requests
 
 from tests.loops import check_all
-from tests.mlstream.challenge.challenges import Clock
-from tests.mlstream.challenge.site import Site
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    site = Site(tmp_path_factory.mktemp("site"), Clock())
-    yield site
-    site.stop()
 
 
 def sign_in(site, token):

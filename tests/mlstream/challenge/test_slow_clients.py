@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from mlstream.challenge.server import connections
 from mlstream.challenge.server.connections import ProxiedProtocol
-from tests.mlstream.challenge.challenges import Clock
-from tests.mlstream.challenge.site import Site
 
 HOST = b"Host: 127.0.0.1\r\n"
 FORM = b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 90000\r\n\r\n"
@@ -28,13 +26,6 @@ STALLED = {
     "second head": b"GET /static/board.js HTTP/1.1\r\n" + HOST + b"\r\nGET /board HTTP/1.1\r\nHos",
     "second form": b"GET /static/board.js HTTP/1.1\r\n" + HOST + b"\r\n" + SIGN_IN,
 }
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    site = Site(tmp_path_factory.mktemp("site"), Clock())
-    yield site
-    site.stop()
 
 
 @pytest.fixture

@@ -225,13 +225,15 @@ def npz(**arrays):
 IDS = np.array(format_keys(LAYOUT.keys))
 
 
-def test_what_is_wrong_in_an_npz_file_is_named():
-    def check(case):
-        content, message = case
-        with pytest.raises(InvalidSubmission) as caught:
-            read(content, "a")
-        assert message in str(caught.value)
+def require_message(case):
+    """Require that a file is refused with a message that holds these words."""
+    content, message = case
+    with pytest.raises(InvalidSubmission) as caught:
+        read(content, "a")
+    assert message in str(caught.value)
 
+
+def test_what_is_wrong_in_an_npz_file_is_named():
     check_all(
         [
             (npz(row_id=IDS), "must hold the arrays row_id and prob, nothing else. Got 'row_id'."),
@@ -251,7 +253,7 @@ def test_what_is_wrong_in_an_npz_file_is_named():
             ),
             (npz(row_id=np.r_[IDS[:6], IDS[:1]], prob=PROB), "a, row 7: each row_id must be there once."),
         ],
-        check,
+        require_message,
     )
 
 
@@ -286,12 +288,6 @@ COLUMNS = {"row_id": IDS.tolist(), "label 0": PROB[:, 0], "label 1": PROB[:, 1]}
 
 
 def test_what_is_wrong_in_a_parquet_file_is_named():
-    def check(case):
-        content, message = case
-        with pytest.raises(InvalidSubmission) as caught:
-            read(content, "a")
-        assert message in str(caught.value)
-
     check_all(
         [
             (
@@ -311,7 +307,7 @@ def test_what_is_wrong_in_a_parquet_file_is_named():
             (table(**{**COLUMNS, "row_id": [*IDS[:6], "x"]}), "a, row 7: row_id must be 16 hexadecimal digits"),
             (table(**{**COLUMNS, "row_id": [1.0] * 7}), "row_id must hold texts of 16 digits"),
         ],
-        check,
+        require_message,
     )
 
 

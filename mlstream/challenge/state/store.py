@@ -26,7 +26,7 @@ Schema: TypeAlias = dict[tuple[str, str], tuple[str, str | None]]
 # Between two events; a challenge that nobody touched for longer asks the organiser whether its clock is right.
 MAX_GAP = timedelta(days=30)
 
-# Each submission `s` beside its scores `c` and its rejection `r`, whose columns are NULL where there is none.
+# Each submission `s` beside its scores `c` and its rejection `r`; columns of what it lacks are NULL.
 SUBMISSIONS = (
     "submissions AS s LEFT JOIN scores AS c ON c.submission = s.id LEFT JOIN rejections AS r ON r.submission = s.id"
 )

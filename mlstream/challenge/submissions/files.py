@@ -25,6 +25,7 @@ from mlstream._support.sniffing import kind_by_content
 from mlstream._support.spreadsheets import unguard_text
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.submissions.rows import (
+    ID_TYPE,
     N_DIGITS,
     ROW_ID,
     Probabilities,
@@ -227,8 +228,6 @@ def _read_keys(ids: Array, name: str) -> Keys:
     if ids.dtype.kind == "u" and ids.dtype.itemsize == 8:
         return ids.astype(np.uint64)
     if ids.dtype.kind not in "SU" or ids.dtype.itemsize not in {N_DIGITS, 4 * N_DIGITS}:
-        raise InvalidSubmission(
-            f"{name}: {ROW_ID} must hold texts of {N_DIGITS} digits, or numbers of type uint64. Got {ids.dtype}."
-        )
+        raise InvalidSubmission(f"{name}: {ID_TYPE}. Got {ids.dtype}.")
     texts = [text if isinstance(text, str) else text.decode("latin-1") for text in ids.tolist()]
     return decode_ids(texts, np.arange(len(texts)), lambda row: f"{name}, row {row + 1}")

@@ -11,7 +11,7 @@ from pyarrow import parquet, types
 from mlstream._support.content import show
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.submissions.rows import (
-    N_DIGITS,
+    ID_TYPE,
     ROW_ID,
     SubmissionLayout,
     SubmittedRows,
@@ -65,10 +65,7 @@ def _read_keys(column: pa.ChunkedArray, name: str) -> Keys:
     if types.is_uint64(column.type) and not column.null_count:
         return np.asarray(column.to_numpy(), np.uint64)
     if not _is_dictionary_of_texts(column.type) or column.null_count:
-        raise InvalidSubmission(
-            f"{name}: {ROW_ID} must hold texts of {N_DIGITS} digits, or numbers of type uint64. "
-            f"Got {show_type(column.type)}."
-        )
+        raise InvalidSubmission(f"{name}: {ID_TYPE}. Got {show_type(column.type)}.")
     whole = column.unify_dictionaries()
     ids = [text.as_py() for text in whole.chunk(0).dictionary] if whole.num_chunks else []
     codes = [chunk.indices.to_numpy() for chunk in whole.chunks]

@@ -23,6 +23,9 @@ _ID_BYTES = 80
 _CELL_BYTES = 40
 _OTHER_BYTES = 2**20
 
+# Of an array or a column, before its ids are read.
+ID_TYPE = f"{ROW_ID} must hold texts of {N_DIGITS} digits, or numbers of type uint64"
+
 _MAX_NAME = 100
 _ID = re.compile(f"[0-9a-f]{{{N_DIGITS}}}")
 

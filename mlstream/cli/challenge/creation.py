@@ -9,7 +9,7 @@ import typer
 
 from mlstream.cli import console
 from mlstream.cli.arguments import Force, file_option, open_stream, require_new
-from mlstream.cli.challenge.organiser import show_ranking
+from mlstream.cli.challenge.organiser import Folder, show_ranking
 from mlstream.cli.errors import show_warning
 
 
@@ -47,7 +47,7 @@ def create(
 
 
 def verify(
-    folder: Annotated[Path, typer.Argument(metavar="ORG", help="The organiser's folder.")],
+    folder: Folder,
     bundle: Annotated[Path | None, typer.Option(metavar="PUB", help="The bundle, or a copy of it.")] = None,
 ) -> None:
     """Compare the truth, and the bundle, with what the stream and the rules lead to.
@@ -65,7 +65,7 @@ def verify(
 
 
 def export(
-    folder: Annotated[Path, typer.Argument(metavar="ORG", help="The organiser's folder.")],
+    folder: Folder,
     to: Annotated[Literal["codabench"], typer.Option(help="The platform.")],
     output: Annotated[Path, file_option("--output", "-o", metavar="ZIP", help="File to write: truth is in it.")],
     development_ends: Annotated[

@@ -23,6 +23,7 @@ from mlstream.challenge.making.plan import make_plan
 from mlstream.challenge.making.public_card import CARD
 from mlstream.challenge.page import render_page
 from mlstream.challenge.scoring.ranking import FinalRanking
+from mlstream.challenge.truth import read_arrays
 from mlstream.cli import console
 from mlstream.generators import environment_stream
 from mlstream.streams.stream import Stream
@@ -97,8 +98,7 @@ def _restrict(bundle: Path, copy: Path, columns: list[int]) -> Path:
     card["features"] = [card["features"][column] for column in columns]
     (copy / CARD).write_text(json.dumps(card), encoding="utf-8")
     for name in ("train.npz", "holdout.npz"):
-        with np.load(bundle / name, allow_pickle=False) as archive:
-            arrays: dict[str, Any] = dict(archive)
+        arrays: dict[str, Any] = read_arrays(bundle / name, "must be an NPZ file of the bundle")
         np.savez(copy / name, **(arrays | {"X": arrays["X"][:, columns]}))
     return copy
 

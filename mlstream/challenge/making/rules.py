@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from mlstream.cards.markdown import code, escape_markdown, table_lines
 from mlstream.challenge.clock import format_time
@@ -19,12 +19,20 @@ _METRICS = {
 }
 # Scores of constant predictions that tell nothing about labels.
 _CONSTANT = {"nce": "0.0", "ba_macro": "0.5"}
+_FILES = (
+    ("`train.*`", "features, labels (empty where unknown) and the number of the environment, by row"),
+    ("`holdout.*`", "the hidden rows, of all environments together: `row_id` and features"),
+    ("`sample_submission.csv`", "a submission that predicts .5 everywhere"),
+    ("`baseline.py`", "baselines that need these files only: `python baseline.py --help`"),
+    ("`card.public.json`", "this page for programs, and the kind of each feature"),
+)
 _UNTIL_CLOSED = "when the organiser closes the challenge"
 
 
 def format_rules(card: PublicCard) -> str:
     """Write the rules as Markdown, the text of RULES.md."""
-    return "\n".join([*_task(card), "", *_submissions(card), "", *_ranking(card), "", *_terms(card), ""])
+    paragraphs = [*_task(card), *_submissions(card), *_ranking(card), *_terms(card)]
+    return "\n\n".join(paragraphs) + "\n"
 
 
 def say_metric(metric: str) -> str:
@@ -56,85 +64,63 @@ def phase_times(rules: ChallengeConfig | PublicCard) -> list[tuple[str, str]]:
 
 def _task(card: PublicCard) -> Iterator[str]:
     yield f"# {escape_markdown(card.name)}"
-    yield ""
     yield (
         f"Predict the probability of each scored label for {card.n_hidden_rows:,} hidden "
         f"rows. They come from environments other than the {len(card.environments)} of the training rows: the "
         "distribution of the features changes, and so may what predicts the labels."
     )
-    yield ""
-    yield "| file | what |"
-    yield "|---|---|"
-    yield "| `train.*` | features, labels (empty where unknown) and the number of the environment, by row |"
-    yield "| `holdout.*` | the hidden rows, of all environments together: `row_id` and features |"
-    yield "| `sample_submission.csv` | a submission that predicts .5 everywhere |"
-    yield "| `baseline.py` | baselines that need these files only: `python baseline.py --help` |"
-    yield "| `card.public.json` | this page for programs, and the kind of each feature |"
-    yield ""
+    yield _table(("file", "what"), _FILES)
     yield (
         "The formats of one table hold the same rows in the same order; `holdout.arff` has no `row_id`, its rows "
         "are in the order of `sample_submission.csv`. Features are renamed. Categories are numbers without an order."
     )
-    yield ""
-    yield from table_lines(
-        ("environment", "training rows"), ((one.number, f"{one.rows:,}") for one in card.environments)
-    )
+    yield _table(("environment", "training rows"), [(one.number, f"{one.rows:,}") for one in card.environments])
 
 
 def _submissions(card: PublicCard) -> Iterator[str]:
     labels = ", ".join(code(name) for name in card.scored_labels)
     yield "## Submissions"
-    yield ""
     yield (
         "One CSV file (commas, semicolons, tabs or bars between cells; decimal points; may be gzipped) with the "
         "columns `row_id` and the scored labels, or NPZ with the arrays `row_id` and `prob`, or Parquet. One row for "
         "every hidden row, in any order; probabilities in [0, 1]."
     )
-    yield ""
     yield f"Scored labels: {labels}."
-    yield ""
     yield (
         f"A team has {card.queries_per_day} scored submissions a day, UTC. A file that is not valid costs none of "
         "them. The same file sent again returns its score and costs nothing."
     )
-    yield ""
-    yield from table_lines(("phase", "time"), phase_times(card))
+    yield _table(("phase", "time"), phase_times(card))
 
 
 def _ranking(card: PublicCard) -> Iterator[str]:
     step = card.ladder_step
     form = f"as a multiple of {step:g}." if step else f"rounded to {card.decimals} decimals."
     yield "## Scores and prizes"
-    yield ""
     yield say_metric(card.metric)
-    yield ""
     yield f"During development, a reply holds the score in the validation environment, {form}"
     if card.ladder_step:
-        yield ""
         yield say_ladder(card.metric, card.ladder_step)
-    yield ""
     yield (
         f"At the end, each team's selection ({card.final_selections} of its submissions; by default the one with the "
         "best reply, the first of equal ones) is scored once in environments about which no question was answered:"
     )
-    yield ""
-    yield "- Generalisation prize: the best score in the test environment."
-    if card.robustness_prize:
-        yield "- Robustness prize: the best of the worst scores over environments never seen."
-    yield ""
+    robustness = "\n- Robustness prize: the best of the worst scores over environments never seen."
+    yield "- Generalisation prize: the best score in the test environment." + robustness * card.robustness_prize
     yield "Of equal scores, the earlier submission ranks first."
 
 
 def _terms(card: PublicCard) -> Iterator[str]:
     yield "## Terms"
-    yield ""
     yield f"Licence of the data: {escape_markdown(card.licence) or 'not stated'}."
     if card.citation:
-        yield ""
         yield f"Cite: {escape_markdown(card.citation)}"
     if card.truth_is_public:
-        yield ""
         yield (
             "The table that the rows come from is published, so that labels can be looked up. To do so is against the "
             "rules: submissions must follow from the files of this bundle."
         )
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    return "\n".join(table_lines(head, rows))

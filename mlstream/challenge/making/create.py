@@ -300,11 +300,7 @@ def _compare_truth(place: OrganiserFolder, manifest: Manifest) -> Iterator[str]:
         except (ValueError, OSError) as error:
             yield f"{entry.file} cannot be read: {error}"
             continue
-        same = [
-            np.array_equal(one, other)
-            for one, other in ((got.row_keys, expected.row_keys), (got.Y, expected.Y), (got.mask, expected.mask))
-        ]
-        if not all(same):
+        if not all(map(np.array_equal, got, expected)):
             yield f"{entry.file} is not the truth of environment {entry.name!r}"
 
 

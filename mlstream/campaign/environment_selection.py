@@ -24,7 +24,7 @@ from mlstream.records.run_result import Resources
 from mlstream.streams.array_likes import Features
 from mlstream.streams.keys import take_keys
 from mlstream.streams.stream import Experience, Index, Indicator, Stream
-from mlstream.streams.tables._joined_features import join_rows
+from mlstream.streams.tables.arrays import join_rows
 
 # As in DomainBed, which splits every training environment so.
 _HELD_OUT_SHARE = 0.2

@@ -14,7 +14,7 @@ from mlstream._support.content import FormatError, at, show
 from mlstream.data.events import EventColumn, Numbers, TextColumn, Times
 from mlstream.formats.csv_blocks import Texts
 from mlstream.streams.stream import Index
-from mlstream.streams.tables._growing_arrays import Growing
+from mlstream.streams.tables.arrays import Growing
 from mlstream.streams.tables.table import to_number
 from mlstream.streams.tables.text_columns import is_rounded
 

@@ -19,7 +19,7 @@ from mlstream.formats.lines import Lines
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.label_values import as_indicator
 from mlstream.streams.stream import Dataset, Indicator
-from mlstream.streams.tables._joined_features import join_columns
+from mlstream.streams.tables.arrays import join_columns
 from mlstream.streams.tables.columns import BY_DEFAULT, part
 from mlstream.streams.tables.table import Column, Table, gather, leave_out
 

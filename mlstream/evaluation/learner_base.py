@@ -32,7 +32,7 @@ from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import StreamCard
 from mlstream.streams.keys import Keys, take_keys
 from mlstream.streams.stream import Index, Indicator, Mask
-from mlstream.streams.tables._joined_features import join_rows
+from mlstream.streams.tables.arrays import join_rows
 
 try:
     from sklearn.utils._param_validation import InvalidParameterError

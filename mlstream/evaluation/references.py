@@ -23,7 +23,7 @@ from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.summary import ReferenceScores
 from mlstream.streams.array_likes import Features
 from mlstream.streams.stream import Index, Indicator, Mask, Stream
-from mlstream.streams.tables._joined_features import join_rows
+from mlstream.streams.tables.arrays import join_rows
 
 
 class _Rows(NamedTuple):

@@ -36,7 +36,7 @@ from mlstream.streams.card_model import PartCard, StreamCard
 from mlstream.streams.keys import Keys
 from mlstream.streams.label_values import as_indicator
 from mlstream.streams.stream import Features, Index, Indicator, Stream
-from mlstream.streams.tables._joined_features import make_csr
+from mlstream.streams.tables.arrays import make_csr
 
 
 def save_parquet(stream: Stream, path: str | os.PathLike[str]) -> None:

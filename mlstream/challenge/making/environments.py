@@ -10,7 +10,7 @@ import numpy as np
 
 from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import EvaluationSet, Experience, Features, Index, Indicator, Mask, Stream
-from mlstream.streams.tables._joined_features import join_rows
+from mlstream.streams.tables.arrays import join_rows
 
 EnvironmentRole = Literal["train", "in-distribution", "validation", "test", "unseen"]
 

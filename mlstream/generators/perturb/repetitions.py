@@ -17,7 +17,7 @@ from mlstream.generators.perturb.perturbed import with_base
 from mlstream.streams.card_model import GeneratorCard
 from mlstream.streams.keys import join_keys, take_keys
 from mlstream.streams.stream import Index, Stream, StreamParts
-from mlstream.streams.tables._joined_features import join_rows
+from mlstream.streams.tables.arrays import join_rows
 
 
 def reordered_tasks(stream: Stream, *, seed: int = 0) -> Stream:

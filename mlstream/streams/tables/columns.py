@@ -27,8 +27,7 @@ from mlstream._support.validation_errors import describe_error
 from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.label_values import Indicator
-from mlstream.streams.tables._growing_arrays import Cells, Growing, GrowingTable
-from mlstream.streams.tables._joined_features import join_columns
+from mlstream.streams.tables.arrays import Cells, Growing, GrowingTable, join_columns
 from mlstream.streams.tables.label_columns import gather_labels
 from mlstream.streams.tables.missing_values import fill_missing, mark_missing
 from mlstream.streams.tables.table import Column, Table, find_columns, join_key_columns, peek, take_columns, to_number

@@ -10,7 +10,7 @@ import gzip
 import io
 import zlib
 
-from mlstream._support.sniffing import kind_by_content
+from mlstream._support.content import kind_by_content
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.submissions.csv_files import read_csv
 from mlstream.challenge.submissions.npz_files import read_npz

@@ -10,8 +10,7 @@ import zlib
 
 import numpy as np
 
-from mlstream._support.content import show
-from mlstream._support.sniffing import kind_by_content
+from mlstream._support.content import kind_by_content, show
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.submissions.rows import (
     N_DIGITS,

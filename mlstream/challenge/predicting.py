@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from scipy import sparse
 
 from mlstream._support.files import open_plain, raise_disk_error, read_bounded, write_text_atomically
-from mlstream._support.memory import require_memory
+from mlstream._support.mapped import require_memory
 from mlstream._support.validation_errors import describe_error
 from mlstream.challenge.making.bundle import ENVIRONMENT, ROW_ID
 from mlstream.challenge.making.public_card import CARD, PublicCard

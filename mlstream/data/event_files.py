@@ -13,7 +13,7 @@ import numpy as np
 from estimators.contract.durations import parse_duration
 from mlstream._support.content import FormatError, UnpackedFile, bare_path, show, stem
 from mlstream._support.files import atomic_path, did_you_mean, require_plain
-from mlstream._support.memory import require_memory
+from mlstream._support.mapped import require_memory
 from mlstream._support.spreadsheets import guard_text
 from mlstream.data._event_blocks import TABLES, read_csv, read_json, require_suffix
 from mlstream.data._event_cells import Block, ColumnReader, TimeReader

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream._support.memory import require_memory
+from mlstream._support.mapped import require_memory
 from mlstream.streams.frames import EXACT_RULE, MAX_EXACT, column_names, has_names, is_frame, read_numbers
 from mlstream.streams.label_values import Indicator, as_indicator
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlstream._support.memory import require_memory
+from mlstream._support.mapped import require_memory
 from mlstream.data.events import Numbers
 from mlstream.generators.from_events.features import Aggregates, Fields
 from mlstream.generators.from_events.live_events import Codebook

@@ -9,8 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from metrics.validation import require_choice
-from mlstream._support.mapped import empty_table, slices, take_rows
-from mlstream._support.memory import INDEX_BYTES, require_memory
+from mlstream._support.mapped import INDEX_BYTES, empty_table, require_memory, slices, take_rows
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_count
 from mlstream.generators._parameters import describe_call

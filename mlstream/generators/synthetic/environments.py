@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.validation import require_choice
-from mlstream._support.memory import require_memory
+from mlstream._support.mapped import require_memory
 from mlstream.generators._checks import require_count, require_seed, require_share
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for

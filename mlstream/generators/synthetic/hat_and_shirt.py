@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlstream._support.memory import require_memory
+from mlstream._support.mapped import require_memory
 from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for

@@ -21,7 +21,7 @@ from scipy import sparse
 
 from mlstream._support.content import FormatError, show
 from mlstream._support.files import did_you_mean
-from mlstream._support.memory import require_memory
+from mlstream._support.mapped import require_memory
 from mlstream._support.reading import ReadingOptions
 from mlstream._support.validation_errors import describe_error
 from mlstream.streams.array_likes import Features

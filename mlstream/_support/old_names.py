@@ -2,7 +2,7 @@
 
 # Old name -> new name.
 MOVED = {
-    "mlstream.array_likes": "mlstream.streams.array_likes",
+    "mlstream.array_likes": "mlstream.streams.frames",
     "mlstream.card_model": "mlstream.streams.card_model",
     "mlstream.formats.arrays": "mlstream.streams.tables.frame_tables",
     "mlstream.formats.columns": "mlstream.streams.tables.columns",

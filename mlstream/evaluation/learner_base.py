@@ -28,8 +28,8 @@ from mlstream.evaluation.predictions import (
 )
 from mlstream.evaluation.resources import Phase, ResourceMeter
 from mlstream.evaluation.settings import Settings
-from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import StreamCard
+from mlstream.streams.frames import Features
 from mlstream.streams.keys import Keys, take_keys
 from mlstream.streams.stream import Index, Indicator, Mask
 from mlstream.streams.tables.arrays import join_rows

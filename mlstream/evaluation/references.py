@@ -21,7 +21,7 @@ from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.summary import ReferenceScores
-from mlstream.streams.array_likes import Features
+from mlstream.streams.frames import Features
 from mlstream.streams.stream import Index, Indicator, Mask, Stream
 from mlstream.streams.tables.arrays import join_rows
 

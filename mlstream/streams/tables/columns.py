@@ -24,8 +24,8 @@ from mlstream._support.files import did_you_mean
 from mlstream._support.mapped import require_memory
 from mlstream._support.reading import ReadingOptions
 from mlstream._support.validation_errors import describe_error
-from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.frames import Features
 from mlstream.streams.label_values import Indicator
 from mlstream.streams.tables.arrays import Cells, Growing, GrowingTable, join_columns
 from mlstream.streams.tables.label_columns import gather_labels

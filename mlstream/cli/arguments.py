@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import Parameter, signature
 from pathlib import Path
@@ -13,16 +13,55 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+import estimators
 import mlstream
+from estimators.detectors import DETECTORS
 from mlstream import generators
 from mlstream._support.files import ends_as_folder, read_bounded
 from mlstream.cli import console
-from mlstream.cli.completion import complete_streams, complete_tables
+from mlstream.publishing.presets import PRESETS
 
 if TYPE_CHECKING:
     from mlstream.generators.schedule.visit_plan import OrderName
     from mlstream.streams.card_model import StreamCard
     from mlstream.streams.stream import Stream
+
+
+def complete_tables(incomplete: str) -> list[tuple[str, str]]:
+    """Return the data sets whose names begin so, with their size."""
+    rows = {one.name: f"{one.n_samples:,} rows, " if one.n_samples else "" for one in mlstream.list_datasets()}
+    return _starting(
+        incomplete, ((one.name, f"{rows[one.name]}{one.n_labels} labels") for one in mlstream.list_datasets())
+    )
+
+
+def complete_streams(incomplete: str) -> list[tuple[str, str]]:
+    """Return the published streams whose names begin so, with what they are."""
+    return _starting(incomplete, ((name, one.summary) for name, one in PRESETS.items()))
+
+
+def complete_strategies(incomplete: str) -> list[tuple[str, str]]:
+    """Return the strategies whose names begin so; of names split by commas, the last is completed."""
+    before, comma, last = incomplete.rpartition(",")
+    found = _starting(last, ((name, one.summary) for name, one in estimators.STRATEGIES.items()))
+    return [(f"{before}{comma}{name}", text) for name, text in found]
+
+
+def complete_detectors(incomplete: str) -> list[tuple[str, str]]:
+    """Return the drift detectors whose names begin so; of names split by commas, the last is completed."""
+    before, comma, last = incomplete.rpartition(",")
+    found = _starting(last, DETECTORS.items())
+    return [(f"{before}{comma}{name}", text) for name, text in found]
+
+
+def complete_strategy(incomplete: str) -> list[tuple[str, str]]:
+    """Return the strategies whose names begin so."""
+    return [] if "," in incomplete else complete_strategies(incomplete)
+
+
+def _starting(incomplete: str, names: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(name, text) for name, text in names if name.startswith(incomplete)]
+
 
 # Of a JSON file: more than the names of a million labels.
 _MAX_BYTES = 64 * 2**20

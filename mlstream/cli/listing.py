@@ -17,13 +17,14 @@ from mlstream.cli.arguments import (
     Force,
     StreamPath,
     card_document,
+    complete_strategy,
+    complete_tables,
     open_stream,
     parse_file,
     require_folder,
     require_output,
     save_new,
 )
-from mlstream.cli.completion import complete_strategy, complete_tables
 from mlstream.publishing.presets import PRESETS
 
 if TYPE_CHECKING:

@@ -14,8 +14,16 @@ import typer
 import mlstream
 from mlstream._support.files import ends_as_folder
 from mlstream.cli import console
-from mlstream.cli.arguments import AsJson, file_option, open_stream, require_folder, with_parameters
-from mlstream.cli.completion import complete_detectors, complete_strategies, complete_streams
+from mlstream.cli.arguments import (
+    AsJson,
+    complete_detectors,
+    complete_strategies,
+    complete_streams,
+    file_option,
+    open_stream,
+    require_folder,
+    with_parameters,
+)
 from mlstream.cli.options import OF_DETECTIONS, option_parameters, parse_detectors, parse_strategies, read_options
 from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
 

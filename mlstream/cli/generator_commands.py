@@ -45,8 +45,7 @@ from mlstream.cli.arguments import (
     save_new,
     with_parameters,
 )
-from mlstream.cli.reading import open_table, reading_parameters
-from mlstream.cli.terms import FLAGS, read_terms, term_parameters
+from mlstream.cli.reading import FLAGS, open_table, read_terms, reading_parameters, term_parameters
 
 Source = Literal["table", "stream", "nothing"]
 Value = TypeVar("Value")

@@ -9,7 +9,7 @@ from typer.main import get_command
 from mlstream._support.reading import ReadingOptions
 from mlstream.cli import app
 from mlstream.cli.generator_commands import GENERATE, PERTURB, SYNTHESISE, option_of
-from mlstream.cli.terms import FLAGS
+from mlstream.cli.reading import FLAGS
 from mlstream.generators import GENERATORS
 from tests.loops import check_all
 from tests.mlstream.cli.commands import invoke, make, write_table

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from mlstream.generators.from_tables.hierarchy import discover_hierarchy as discover_hierarchy
     from mlstream.generators.from_tables.hierarchy import hierarchy_from_names as hierarchy_from_names
     from mlstream.generators.from_tables.iirc import iirc_stream as iirc_stream
-    from mlstream.generators.from_tables.published_orders import PUBLISHED_ORDERS as PUBLISHED_ORDERS
-    from mlstream.generators.from_tables.published_orders import published_order as published_order
+    from mlstream.generators.from_tables.label_schedule import PUBLISHED_ORDERS as PUBLISHED_ORDERS
+    from mlstream.generators.from_tables.label_schedule import published_order as published_order
     from mlstream.generators.from_tables.scenarios import SCENARIOS as SCENARIOS
     from mlstream.generators.from_tables.scenarios import scenario_stream as scenario_stream
     from mlstream.generators.from_tables.suggestion import Suggestion as Suggestion
@@ -57,7 +57,7 @@ else:
             "mlstream.generators.from_tables.environments_from_table": ["carve_environments"],
             "mlstream.generators.from_tables.hierarchy": ["discover_hierarchy", "hierarchy_from_names"],
             "mlstream.generators.from_tables.iirc": ["iirc_stream"],
-            "mlstream.generators.from_tables.published_orders": ["PUBLISHED_ORDERS", "published_order"],
+            "mlstream.generators.from_tables.label_schedule": ["PUBLISHED_ORDERS", "published_order"],
             "mlstream.generators.from_tables.scenarios": ["SCENARIOS", "scenario_stream"],
             "mlstream.generators.from_tables.suggestion": ["Suggestion", "draw_suggestion", "suggest_n_tasks"],
             "mlstream.generators.from_tables.surrogates": ["stand_in_stream"],

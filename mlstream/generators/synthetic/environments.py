@@ -14,7 +14,7 @@ from mlstream.generators._checks import require_count, require_seed, require_sha
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles
-from mlstream.generators.synthetic.one_hot import one_hot, one_hot_names
+from mlstream.generators.synthetic.concept_functions import one_hot, one_hot_names
 from mlstream.streams.stream import Dataset, Indicator, Stream
 
 Floats = npt.NDArray[np.float64]

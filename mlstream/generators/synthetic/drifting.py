@@ -15,8 +15,7 @@ from mlstream.generators._checks import require_count
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators._threads import for_each
-from mlstream.generators.schedule.experiences import lay_out, resolve_order
-from mlstream.generators.schedule.gradual_boundaries import require_window
+from mlstream.generators.schedule.experiences import lay_out, require_window, resolve_order
 from mlstream.generators.schedule.partition import Partition, make_partition
 from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan
 from mlstream.generators.synthetic.concept_functions import ConceptFunctions, Floats, Kind, count_columns

@@ -15,7 +15,7 @@ from estimators._typing import Attributes
 from estimators.contract.durations import parse_duration
 from metrics.validation import require_choice
 from mlstream.data.events import Events
-from mlstream.generators._checks import require_count
+from mlstream.generators._parameters import require_count
 from mlstream.generators.from_events.features import (
     BLOCK,
     STATISTICS,

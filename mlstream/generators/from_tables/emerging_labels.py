@@ -10,8 +10,7 @@ import numpy as np
 
 from mlstream.cards.description import describe_stream
 from mlstream.data.in_memory import TableLike, as_dataset
-from mlstream.generators._checks import require_count
-from mlstream.generators._parameters import describe_call
+from mlstream.generators._parameters import describe_call, require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.doubtful_tasks import warn_of_doubtful_tasks

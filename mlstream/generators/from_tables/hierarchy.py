@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from mlstream.generators._checks import require_count
+from mlstream.generators._parameters import require_count
 from mlstream.streams.label_sets import expected_counts
 from mlstream.streams.label_values import as_indicator, filled, known
 from mlstream.streams.stream import Dataset, Indicator, Mask

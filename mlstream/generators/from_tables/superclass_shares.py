@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlstream.generators._checks import require_count, require_share
+from mlstream.generators._parameters import require_count, require_share
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.hierarchy import labels_above
 from mlstream.streams.stream import Indicator, Mask

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from mlstream.cards.description import describe_again
-from mlstream.generators._checks import require_seed
-from mlstream.generators._parameters import describe_call
+from mlstream.generators._parameters import describe_call, require_seed
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import with_base
 from mlstream.streams.card_model import GeneratorCard

@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.generators._checks import require_count
+from mlstream.generators._parameters import require_count
 from mlstream.streams.stream import Index
 
 Floats: TypeAlias = npt.NDArray[np.float64]

@@ -9,7 +9,7 @@ from math import ceil, sqrt
 import numpy as np
 
 from metrics.validation import require_choice
-from mlstream.generators._checks import require_count, require_share
+from mlstream.generators._parameters import require_count, require_share
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.synthetic.concept_functions import KINDS, ConceptFunctions, Floats, Kind, make_functions
 from mlstream.streams.card_model import DriftTarget

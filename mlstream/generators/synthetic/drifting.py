@@ -11,8 +11,7 @@ import numpy as np
 from metrics.validation import require_choice
 from mlstream._support.mapped import INDEX_BYTES, empty_table, require_memory, slices, take_rows
 from mlstream.cards.description import describe_stream
-from mlstream.generators._checks import require_count
-from mlstream.generators._parameters import describe_call
+from mlstream.generators._parameters import describe_call, require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators._threads import for_each
 from mlstream.generators.schedule.experiences import lay_out, require_window, resolve_order

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from metrics.validation import require_choice
 from mlstream._support.mapped import require_memory
-from mlstream.generators._checks import require_count, require_seed, require_share
-from mlstream.generators._parameters import describe_call
+from mlstream.generators._parameters import describe_call, require_count, require_seed, require_share
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles
 from mlstream.generators.synthetic.concept_functions import one_hot, one_hot_names

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlstream._support.mapped import require_memory
-from mlstream.generators._checks import require_count, require_seed
-from mlstream.generators._parameters import describe_call
+from mlstream.generators._parameters import describe_call, require_count, require_seed
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.environment_roles import Role, describe_environments, lay_out_roles
 from mlstream.streams.stream import Dataset, Stream

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -14,7 +15,8 @@ from mlstream.generators._parameters import describe_call, require_count, requir
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles
 from mlstream.generators.synthetic.concept_functions import one_hot, one_hot_names
-from mlstream.streams.stream import Dataset, Indicator, Stream
+from mlstream.streams.card_model import StreamCard
+from mlstream.streams.stream import Dataset, Indicator, Mask, Stream
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -23,6 +25,8 @@ Encoding = Literal["codes", "one-hot", "numeric"]
 # The correlations drawn from these parameters are on the card.
 _DRAWN_FROM = ("correlation", "shifted_correlation")
 _TWELVE = ("train",) * 3 + ("validation", "test") + ("unseen",) * 7
+# Generator -> beginning of the names of invariant features.
+_INVARIANT: Mapping[str, str] = MappingProxyType({"environment_stream": "invariant-", "hat_and_shirt_stream": "hat"})
 
 
 def environment_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
@@ -191,3 +195,40 @@ def _encode(
     if encoding == "numeric":
         X += 0.25 * generator_for(Purpose.ENVIRONMENTS, seed, 2).normal(size=X.shape)
     return X, tuple(names)
+
+
+def invariant_features(card: StreamCard) -> Mask:
+    """Return which features of a synthetic stream of environments are invariant.
+
+    A learner that sees no other features is the reference of such a stream: it is what learners made for invariance aim
+    at. No contestant of a challenge can make it, since public cards hide the generator.
+
+    Parameters
+    ----------
+    card : StreamCard
+        Card of a stream of `environment_stream` or `hat_and_shirt_stream`.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_features,)
+        True for features whose relation to the labels is the same in every environment.
+
+    Raises
+    ------
+    ValueError
+        If the stream was not made by one of these generators.
+
+    Examples
+    --------
+    >>> from mlstream.generators import environment_stream, invariant_features
+    >>> stream = environment_stream(("train", "unseen"), n_rows=50, invariant=(2, 3), spurious=(2,))
+    >>> invariant_features(stream.card).tolist()
+    [True, True, False]
+    """
+    beginning = _INVARIANT.get(card.generator.name)
+    if beginning is None:
+        raise ValueError(
+            f"card must be that of a stream of {' or '.join(_INVARIANT)}: no other names its invariant features. "
+            f"Got the generator {card.generator.name!r} instead."
+        )
+    return np.array([name.startswith(beginning) for name in card.feature_names])

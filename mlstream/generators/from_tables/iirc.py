@@ -14,14 +14,15 @@ from mlstream.generators._parameters import describe_call, require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.hierarchy import (
+    SuperclassShares,
     ancestor_matrix,
     check_hierarchy,
+    deal_to_labels,
     discover_hierarchy,
     hierarchy_from_names,
     with_superclasses,
 )
 from mlstream.generators.from_tables.label_schedule import check_schedule, draw_schedule
-from mlstream.generators.from_tables.superclass_shares import SuperclassShares, deal_to_labels
 from mlstream.generators.schedule.partition import count_rows
 from mlstream.generators.schedule.splits import split_evenly
 from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes

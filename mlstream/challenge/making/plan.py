@@ -15,7 +15,7 @@ from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.making.environments import Environment, EnvironmentRole, gather_environments
 from mlstream.challenge.making.hiding import FeatureHiding, hide_features, key_rows, keyed_digest
 from mlstream.challenge.truth import Truth
-from mlstream.diagnosis.duplicates import row_digests
+from mlstream.diagnosis.diagnosis import row_digests
 from mlstream.streams.stream import Features, Index, Mask, Stream
 
 _ROLES: tuple[EnvironmentRole, ...] = ("train", "validation", "test", "unseen")

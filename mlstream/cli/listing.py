@@ -210,7 +210,7 @@ def list_tables(
 
     A table whose size is not known, "?", is left out where that size is bounded.
     """
-    from mlstream.data.selection import Selection, describe_dataset
+    from mlstream.data.registry import Selection, describe_dataset
 
     sizes = {
         "n_samples": (min_rows, max_rows),

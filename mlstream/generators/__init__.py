@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from mlstream.generators.registry import remake as remake
     from mlstream.generators.synthetic.drifting import drifting_stream as drifting_stream
     from mlstream.generators.synthetic.environments import environment_stream as environment_stream
+    from mlstream.generators.synthetic.environments import hat_and_shirt_stream as hat_and_shirt_stream
     from mlstream.generators.synthetic.environments import invariant_features as invariant_features
     from mlstream.generators.synthetic.events import synthetic_events as synthetic_events
-    from mlstream.generators.synthetic.hat_and_shirt import hat_and_shirt_stream as hat_and_shirt_stream
     from mlstream.generators.synthetic.multipliers import multiplier_rows as multiplier_rows
     from mlstream.generators.synthetic.multipliers import multiplier_stream as multiplier_stream
 else:

@@ -17,11 +17,12 @@ from estimators.contract.failed_calls import DivergedError
 from estimators.meta._wrapped import takes_sparse
 from metrics.validation import positive_columns
 from mlstream._support.mapped import plain
-from mlstream.evaluation.decisions import Decisions, make_decisions
 from mlstream.evaluation.label_space import mask_rows
 from mlstream.evaluation.predictions import (
+    Decisions,
     Predictions,
     join_predictions,
+    make_decisions,
     no_predictions,
     read_predictions,
     widen_columns,

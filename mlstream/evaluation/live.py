@@ -13,10 +13,10 @@ from estimators.contract.new_labels import grows
 from metrics.named import find_metrics
 from mlstream._support.mapped import slices
 from mlstream.evaluation.cpu_ledger import cpu_part
-from mlstream.evaluation.decisions import require_probabilities
 from mlstream.evaluation.learner_base import Learner
 from mlstream.evaluation.learners import ChunkLearner, adapt, fresh, model_size_bytes
 from mlstream.evaluation.live_chunks import Chunk, Columns, LiveSource, LiveTables
+from mlstream.evaluation.predictions import require_probabilities
 from mlstream.evaluation.prequential import OpenPlan, PrequentialScorer
 from mlstream.evaluation.provenance import describe_live_run
 from mlstream.evaluation.resources import ResourceMeter

@@ -11,8 +11,7 @@ from typing import Any
 from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.first_predictions import FIRST
 from mlstream.evaluation.learners import adapt_to_stream, fresh, model_size_bytes
-from mlstream.evaluation.live import evaluate_live
-from mlstream.evaluation.live_chunks import LiveSource, is_live
+from mlstream.evaluation.live import LiveSource, evaluate_live, is_live
 from mlstream.evaluation.predictions import Floats, require_probabilities
 from mlstream.evaluation.provenance import describe_run
 from mlstream.evaluation.references import reference_scores

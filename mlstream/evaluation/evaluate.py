@@ -14,7 +14,6 @@ from mlstream.evaluation.learners import adapt_to_stream, fresh, model_size_byte
 from mlstream.evaluation.live import LiveSource, evaluate_live, is_live
 from mlstream.evaluation.predictions import Floats, require_probabilities
 from mlstream.evaluation.provenance import describe_run
-from mlstream.evaluation.references import reference_scores
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.run import RowProgress, Run, collapsed_warnings
 from mlstream.evaluation.settings import (
@@ -39,6 +38,7 @@ from mlstream.evaluation.summary import (
     add_prequential,
     add_references,
     decided_by,
+    reference_scores,
     without_pretraining,
 )
 from mlstream.publishing.named_streams import StreamLike, as_stream

@@ -174,7 +174,7 @@ def convert(
 
 def _require_own_card(output: Path, source: Path) -> None:
     """Refuse to replace the card of the source, without which that could no longer be read."""
-    from mlstream.formats.stream_files import card_path
+    from mlstream.formats.table_io import card_path
 
     card = card_path(source)
     if source.is_file() and {source.suffix, output.suffix}.isdisjoint({".npz"}) and card_path(output) == card:

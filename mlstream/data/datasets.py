@@ -17,8 +17,7 @@ from mlstream.data.class_tables import is_hierarchical, read_class_table, read_h
 from mlstream.data.downloads import fetch_dataset
 from mlstream.data.registry import DataFile, DatasetEntry, find_entry, list_datasets, warn_if_shadowed
 from mlstream.data.table_files import Choices, iterate_table, load_table, to_dataset
-from mlstream.formats.stream_files import find_card
-from mlstream.formats.table_io import find_format, read_tables
+from mlstream.formats.table_io import find_card, find_format, read_tables
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.stream import Dataset
 from mlstream.streams.tables.columns import BY_DEFAULT, make_reading

@@ -24,7 +24,7 @@ from mlstream.formats.key_files import parse_keys
 from mlstream.formats.parquet import for_arrow, parquet_errors, read_keys_column, show_type
 from mlstream.formats.parquet_columns import RowColumns
 from mlstream.formats.parquet_rows import StreamRows, count_values
-from mlstream.formats.stream_files import (
+from mlstream.formats.table_io import (
     card_path,
     describe_file,
     evaluation_path,

@@ -23,15 +23,17 @@ from mlstream._support.files import atomic_paths
 from mlstream.formats.csv_dialects import OWN
 from mlstream.formats.flat import BY_ROW, FlatParts, FlatStream, flatten, restore, to_masks
 from mlstream.formats.key_files import describe_types, keys_path, parse_keys, read_beside, write_keys
-from mlstream.formats.stream_files import (
+from mlstream.formats.table_io import (
     card_path,
     describe_file,
     evaluation_path,
+    find_format,
+    read_tables,
     require_card,
     require_layout,
     require_listed,
+    write_table,
 )
-from mlstream.formats.table_io import find_format, read_tables, write_table
 from mlstream.streams.card_model import PartCard, RowsCard, StreamCard
 from mlstream.streams.keys import Keys
 from mlstream.streams.label_values import as_indicator

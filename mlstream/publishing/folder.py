@@ -32,7 +32,7 @@ from mlstream.cards.zenodo import card_zenodo
 from mlstream.formats import load, save
 from mlstream.formats.key_files import keys_path
 from mlstream.formats.parquet_rows import StreamRows
-from mlstream.formats.stream_files import card_path, describe_file, evaluation_path
+from mlstream.formats.table_io import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
 from mlstream.plotting.labels import label_svg
 from mlstream.plotting.schedules import schedule_svg

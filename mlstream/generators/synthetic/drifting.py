@@ -22,11 +22,12 @@ from mlstream.generators.synthetic.concepts import (
     N_SAMPLE_ROWS,
     Concept,
     ConceptParams,
+    Pattern,
     changes_between,
     draw_rows,
+    list_drifts,
     make_concepts,
 )
-from mlstream.generators.synthetic.drift_truth import Pattern, list_drifts
 from mlstream.streams.card_model import DriftTarget, ScenarioCard
 from mlstream.streams.stream import Dataset, Stream
 

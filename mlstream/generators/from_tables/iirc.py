@@ -23,8 +23,7 @@ from mlstream.generators.from_tables.hierarchy import (
     with_superclasses,
 )
 from mlstream.generators.from_tables.label_schedule import check_schedule, draw_schedule
-from mlstream.generators.schedule.partition import count_rows
-from mlstream.generators.schedule.splits import split_evenly
+from mlstream.generators.schedule.partition import count_rows, split_evenly
 from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
 from mlstream.streams.card_model import DropCard, ScenarioCard
 from mlstream.streams.label_sets import label_set_ids

@@ -11,8 +11,7 @@ from scipy import sparse
 
 from mlstream._support.mapped import take_rows
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.generators.schedule.partition import Partition, as_slice, count_rows
-from mlstream.generators.schedule.splits import split_tasks
+from mlstream.generators.schedule.partition import Partition, as_slice, count_rows, split_tasks
 from mlstream.generators.schedule.visit_plan import Shape, VisitPlan
 from mlstream.streams.card_model import DropCard
 from mlstream.streams.stream import Dataset, EvaluationSet, Experience, Features, Index, Indicator, Mask, StreamParts

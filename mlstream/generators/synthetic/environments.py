@@ -13,7 +13,12 @@ from metrics.validation import require_choice
 from mlstream._support.mapped import require_memory
 from mlstream.generators._parameters import describe_call, require_count, require_seed, require_share
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.generators.from_tables.environment_roles import Role, check_roles, describe_environments, lay_out_roles
+from mlstream.generators.from_tables.environments_from_table import (
+    Role,
+    check_roles,
+    describe_environments,
+    lay_out_roles,
+)
 from mlstream.generators.synthetic.concept_functions import one_hot, one_hot_names
 from mlstream.streams.card_model import StreamCard
 from mlstream.streams.stream import Dataset, Indicator, Mask, Stream

@@ -17,7 +17,6 @@ from distributed import Client, KilledWorker, as_completed, get_worker
 from distributed.comm import CommClosedError
 from distributed.protocol.pickle import dumps, loads
 
-from mlstream.campaign.cpu_times import read_ledger, worker_name
 from mlstream.campaign.executors import (
     PROCESS_DIED,
     Ended,
@@ -28,7 +27,14 @@ from mlstream.campaign.executors import (
     write_record,
 )
 from mlstream.campaign.job import Job
-from mlstream.campaign.progress_files import UPDATE_INTERVAL_S, Progress, remove_progress, write_progress
+from mlstream.campaign.progress_files import (
+    UPDATE_INTERVAL_S,
+    Progress,
+    read_ledger,
+    remove_progress,
+    worker_name,
+    write_progress,
+)
 from mlstream.evaluation.cpu_ledger import CpuLedger
 from mlstream.evaluation.provenance import installed_versions
 from mlstream.evaluation.run import RowProgress

@@ -15,9 +15,8 @@ from typing import Any, TypeVar
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
-from mlstream.campaign.cpu_times import RunCpu, read_ledger
 from mlstream.campaign.job import Job
-from mlstream.campaign.progress_files import ProgressFile, remove_progress
+from mlstream.campaign.progress_files import ProgressFile, RunCpu, read_ledger, remove_progress
 from mlstream.campaign.search import select_cost
 from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
 from mlstream.evaluation.evaluate import UndefinedCellsWarning, evaluate

@@ -1,4 +1,4 @@
-"""The bytes and text of a file that may be packed, files told by their first bytes, and errors that name the place."""
+"""The bytes and text of a file, packed or not, and safe in spreadsheets; and errors that name the place."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".x
 _MAX_TIMES = 200
 _ALWAYS_BYTES = 64 * 2**20
 _PIECE_BYTES = 2**20
+# What a formula begins with, in Excel, LibreOffice or Google Sheets; the wide signs are those of East Asian keyboards.
+_FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 class FormatError(ValueError):
@@ -183,3 +186,33 @@ def kind_by_content(start: bytes) -> str | None:
     ('a PDF document; save or export the table as CSV', None)
     """
     return next((text for pattern, text in _KINDS if pattern.match(start[:_MOST_BYTES])), None)
+
+
+def guard_text(text: str) -> str:
+    """Put an apostrophe before text that a spreadsheet would take for a formula, as OWASP recommends.
+
+    Numbers stay numbers. Text that begins with apostrophes and then like a formula gets one more, so that
+    `unguard_text` gives back every text as it was.
+
+    >>> guard_text("=HYPERLINK(...)"), guard_text("-0.5"), guard_text("a=b"), guard_text("'=1")
+    ("'=HYPERLINK(...)", '-0.5', 'a=b', "''=1")
+    """
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def table_text(text: str) -> str:
+    """Guard text for a table that is only looked at; a carriage return, which csv does not quote, is a blank.
+
+    >>> table_text("=a" + chr(13) + "b")
+    "'=a b"
+    """
+    return guard_text(text.replace("\r", " "))
+
+
+def unguard_text(text: str) -> str:
+    """Undo `guard_text`.
+
+    >>> unguard_text("'=HYPERLINK(...)"), unguard_text("'quoted'")
+    ('=HYPERLINK(...)', "'quoted'")
+    """
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from mlstream._support.content import guard_text
 from mlstream._support.files import atomic_folder, sha256_of
-from mlstream._support.spreadsheets import guard_text
 from mlstream.challenge.folder import OrganiserFolder, require_apart
 from mlstream.challenge.manifest import Manifest
 from mlstream.challenge.scoring.ranking import FinalRanking

@@ -14,8 +14,7 @@ from typing import NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from mlstream._support.content import FormatError, at, show
-from mlstream._support.spreadsheets import unguard_text
+from mlstream._support.content import FormatError, at, show, unguard_text
 from mlstream.data.events import EventColumn, Numbers, TextColumn, Times
 from mlstream.formats.csv_blocks import CsvBlock, Texts, iterate_blocks
 from mlstream.formats.csv_dialects import CsvDialect, read_header

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from mlstream.evaluation.cpu_ledger import cpu_part
-from mlstream.evaluation.first_predictions import FIRST
 from mlstream.evaluation.learners import adapt_to_stream, fresh, model_size_bytes
 from mlstream.evaluation.live import LiveSource, evaluate_live, is_live
 from mlstream.evaluation.predictions import Floats, require_probabilities
 from mlstream.evaluation.provenance import describe_run
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.run import RowProgress, Run, collapsed_warnings
+from mlstream.evaluation.scoring import FIRST
 from mlstream.evaluation.settings import (
     Decision,
     EnergyMethod,

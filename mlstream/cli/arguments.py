@@ -26,6 +26,26 @@ if TYPE_CHECKING:
     from mlstream.streams.card_model import StreamCard
     from mlstream.streams.stream import Stream
 
+# Of a JSON file: more than the names of a million labels.
+_MAX_BYTES = 64 * 2**20
+
+_MAX_VISITS = 1_000_000
+
+Number = TypeVar("Number", bound=float | str)
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+def parse_file(text: str) -> Path:
+    """Return the path of a file."""
+    if ends_as_folder(text) and not Path(text).is_dir():
+        raise typer.BadParameter(f"must be a file, whose name does not end in '/'. Got {text!r} instead.")
+    return Path(text)
+
+
+def file_option(*flags: str, **options: Any) -> Any:
+    """Describe an option that is the path of a file."""
+    return typer.Option(*flags, **{"parser": parse_file, "metavar": "FILE", **options})
+
 
 def complete_tables(incomplete: str) -> list[tuple[str, str]]:
     """Return the data sets whose names begin so, with their size."""
@@ -63,27 +83,6 @@ def _starting(incomplete: str, names: Iterable[tuple[str, str]]) -> list[tuple[s
     return [(name, text) for name, text in names if name.startswith(incomplete)]
 
 
-# Of a JSON file: more than the names of a million labels.
-_MAX_BYTES = 64 * 2**20
-
-_MAX_VISITS = 1_000_000
-
-Number = TypeVar("Number", bound=float | str)
-Command = TypeVar("Command", bound=Callable[..., object])
-
-
-def parse_file(text: str) -> Path:
-    """Return the path of a file."""
-    if ends_as_folder(text) and not Path(text).is_dir():
-        raise typer.BadParameter(f"must be a file, whose name does not end in '/'. Got {text!r} instead.")
-    return Path(text)
-
-
-def file_option(*flags: str, **options: Any) -> Any:
-    """Describe an option that is the path of a file."""
-    return typer.Option(*flags, **{"parser": parse_file, "metavar": "FILE", **options})
-
-
 # No path: ./NAME would lose what distinguishes it from NAME.
 StreamPath = Annotated[
     str,
@@ -103,6 +102,7 @@ SourceName = Annotated[
 OutputFile = Annotated[
     Path, file_option("--output", "-o", help="File to write: .npz, .arff, .train.csv or .train.parquet.")
 ]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs, in place of text.")]

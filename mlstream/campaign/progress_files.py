@@ -1,4 +1,4 @@
-"""What workers of a campaign tell: in small files how far each one is, and the CPU time of learners and of all else."""
+"""Progress of the workers of a campaign, in small files, and their CPU time: that of learners, and of all else."""
 
 from __future__ import annotations
 

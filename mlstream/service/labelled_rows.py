@@ -203,7 +203,7 @@ def place_labels(
     # learners of one class a row have one label
     n_labels = len(learner.classes_) if learner.classes_.ndim == 2 else 1
     known = list(range(n_labels)) if names is None else names
-    new = _new_names(rows, known)
+    new = list(dict.fromkeys(name for labels in rows for name in labels if name not in known))
     if new:
         _require_growth(learner, names, known, new)
     columns = {name: column for column, name in enumerate([*known, *new])}
@@ -213,10 +213,6 @@ def place_labels(
         _require_label(value, name)
         Y[row, columns[name]] = value
     return Y, [*known, *new] if names is not None and new else None
-
-
-def _new_names(rows: Sequence[Mapping[Hashable, float]], known: Sequence[Hashable]) -> list[Hashable]:
-    return list(dict.fromkeys(name for labels in rows for name in labels if name not in known))
 
 
 def _require_label(value: float, name: object) -> None:

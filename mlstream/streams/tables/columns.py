@@ -137,7 +137,7 @@ def part(
     _require_rows(first.path, n_rows, extras.n_rows)
     cells = X.take()
     _warn_of_keys(cells, names, columns, first.path, reading.time)
-    values = _category_values(columns, reading)
+    values = {column.name: column.categories for column in columns if _is_category(column, reading)}
     filled, feature_names = _fill(cells, names, columns, first.path, reading)
     if reading.missing == "drop":
         reading = reading.model_copy(update={"n_dropped": n_rows - extras.n_rows})
@@ -310,10 +310,6 @@ def _is_one_hot(column: Column, reading: ReadingCard) -> bool:
 
 def _is_category(column: Column, reading: ReadingCard) -> bool:
     return reading.categories == "ordinal" and column.values is not None
-
-
-def _category_values(columns: Sequence[Column], reading: ReadingCard) -> dict[str, tuple[str, ...]]:
-    return {column.name: column.categories for column in columns if _is_category(column, reading)}
 
 
 def _read_features(table: Table, features: Sequence[int], reading: ReadingCard) -> Cells:

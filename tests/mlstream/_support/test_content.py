@@ -22,8 +22,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlstream._support.content import FormatError, bare_path, kind_by_content, read_lines, read_unpacked, show, stem
-from mlstream._support.xz import open_xz
+from mlstream._support.content import (
+    FormatError,
+    bare_path,
+    kind_by_content,
+    open_xz,
+    read_lines,
+    read_unpacked,
+    show,
+    stem,
+)
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.submissions.files import read_submission
 from mlstream.challenge.submissions.rows import SubmissionLayout

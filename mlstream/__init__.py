@@ -62,32 +62,4 @@ if TYPE_CHECKING:
     from mlstream.streams.stream import StreamParts as StreamParts
     from mlstream.streams.stream import Task as Task
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "mlstream.campaign.campaign": ["run_campaign"],
-            "mlstream.campaign.config": ["load_config"],
-            "mlstream.campaign.detection": ["run_detections"],
-            "mlstream.campaign.search": ["Search"],
-            "mlstream.cards.terms": ["with_terms"],
-            "mlstream.data.datasets": ["fetch_dataset", "iter_dataset", "load_dataset"],
-            "mlstream.data.event_files": ["read_events", "write_events"],
-            "mlstream.data.events": ["Events", "TextColumn"],
-            "mlstream.data.registry": ["list_datasets"],
-            "mlstream.diagnosis.diagnosis": ["Diagnosis", "diagnose"],
-            "mlstream.evaluation.detect": ["detect"],
-            "mlstream.evaluation.evaluate": ["evaluate"],
-            "mlstream.evaluation.naming": ["NamedLabel", "Naming", "evaluate_naming"],
-            "mlstream.formats": ["load", "save"],
-            "mlstream.generators": ["task_stream"],
-            "mlstream.interop.hub": ["upload"],
-            "mlstream.interop.mlflow": ["track"],
-            "mlstream.publishing.folder": ["publish", "regenerate", "verify"],
-            "mlstream.records.detection_record": ["Detection", "Detections", "load_detections"],
-            "mlstream.records.run_record": ["load_runs"],
-            "mlstream.records.run_result": ["RunResult", "Runs"],
-            "mlstream.reporting.report": ["report"],
-            "mlstream.streams.card_model": ["StreamCard", "load_card"],
-            "mlstream.streams.stream": ["Dataset", "EvaluationSet", "Experience", "Stream", "StreamParts", "Task"],
-        },
-    )
+    __getattr__, __dir__, __all__ = attach(__name__)

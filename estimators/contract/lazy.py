@@ -1,10 +1,17 @@
 """Public names of a package that are imported when they are first used."""
 
+import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, cast
 
+if TYPE_CHECKING:
+    from importlib.abc import InspectLoader
+
+_EXPORT = re.compile(r"^ *from ([\w.]+) import \(?\s*([^\W_]\w*) as \2\b", re.MULTILINE)
 _OURS = {"metrics", "estimators", "mlstream"}
 # The packages to install where one of these modules is missing: those of learners, or of streams and their evaluation.
 _LEARNERS, _STREAMS = "scikit-learn numba filelock", "pydantic packaging"
@@ -29,15 +36,13 @@ EXTRAS = {
 _INSTALLED_BY |= {module: f"'mlstream-toolkit[{extra}]'" for module, extra in EXTRAS.items()}
 
 
-def attach(
-    package: str, homes: Mapping[str, Sequence[str]]
-) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Return `__getattr__`, `__dir__` and `__all__` of a package; its names are listed by the module that defines them.
+def attach(package: str, *lists: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` of a package, whose names stand in its source for type checkers.
 
-    Type checkers do not see these names: the package shows them imports of the form ``from module import name as name``
-    under TYPE_CHECKING, and calls this function in the other branch.
+    These are the public ones that it imports as ``from module import name as name``, under TYPE_CHECKING; it calls this
+    function in the other branch. The modules in `lists` may import more of them, and are read, not imported.
     """
-    home_of = {name: home for home, names in homes.items() for name in names}
+    home_of = {name: home for module in (package, *lists) for home, name in _EXPORT.findall(_source_of(module))}
     public = sorted(home_of)
 
     def find(name: str) -> object:
@@ -47,6 +52,15 @@ def attach(
             return getattr(import_module(home_of[name]), name)
 
     return find, lambda: public, public
+
+
+def _source_of(module: str) -> str:
+    """Return the source of a module, be it in a folder or in an archive, without importing it."""
+    spec = find_spec(module)
+    source = cast("InspectLoader", spec.loader).get_source(module) if spec else None
+    if source is None:
+        raise ImportError(f"{module} must be installed with its source, which lists what the package offers.")
+    return source
 
 
 def installed_by(module: str) -> str:

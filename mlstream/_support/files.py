@@ -52,7 +52,7 @@ def atomic_path(path: str | os.PathLike[str], *, replace: bool = True) -> Iterat
     _require_parent(path)
     with naming_errors(path), _temporary(path, is_folder=False) as temporary:
         yield temporary
-        _flush_to_disk(temporary)
+        flush_to_disk(temporary)
         _copy_permissions(path, temporary)
         if replace:
             temporary.replace(path)
@@ -70,7 +70,7 @@ def atomic_paths(*paths: str | os.PathLike[str]) -> Iterator[tuple[Path, ...]]:
     with _temporaries(paths, is_folder=False) as pairs:
         yield tuple(temporary for temporary, _ in pairs)
         for temporary, path in pairs:
-            _flush_to_disk(temporary)
+            flush_to_disk(temporary)
             _copy_permissions(path, temporary)
         with ExitStack() as undo:
             for temporary, path in pairs:
@@ -107,7 +107,7 @@ def atomic_folders(*folders: str | os.PathLike[str], replace: bool = False) -> I
         with ExitStack() as undo:
             for temporary, folder in pairs:
                 undo.callback(_put(temporary, folder))
-                _flush_to_disk(folder.parent)
+                flush_to_disk(folder.parent)
             undo.pop_all()
 
 
@@ -380,11 +380,12 @@ def _flush_all(folder: Path) -> None:
     """Flush a folder and everything in it: its rename must not reach the disk before what it holds."""
     for path in folder.rglob("*"):
         if not path.is_symlink():
-            _flush_to_disk(path)
-    _flush_to_disk(folder)
+            flush_to_disk(path)
+    flush_to_disk(folder)
 
 
-def _flush_to_disk(path: Path) -> None:
+def flush_to_disk(path: Path) -> None:
+    """Wait until a file, or the entries of a folder, are on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""Tables that lie in files: large ones are made there, read some rows at a time, and memory is given back behind."""
+"""Tables that lie in files or must fit into memory: large ones are made in files, and are read some rows at a time."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream._support.memory import require_memory
-
 # Pages of files that may be in memory at a time; to give them back more often takes longer than to read them.
 _MAPPED_BYTES = 8 * 2**20
 # Tables that are larger than this are made in a file.
 _IN_MEMORY_BYTES = 512 * 2**20
 # Cells of a piece of a table that is looked at as a whole, with room for intermediate results.
 _PIECE_CELLS = 2**20
+# Of a row of a stream: where it comes from, its task, and what selects it while a stream is made.
+INDEX_BYTES = 32
 
 
 def empty_table(shape: tuple[int, ...], dtype: npt.DTypeLike, what: str) -> np.ndarray:
@@ -138,3 +138,20 @@ def _map_behind(array: object) -> Any:
     while isinstance(array.base, np.memmap):
         array = array.base
     return array if isinstance(array.base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") else None
+
+
+def require_memory(n_bytes: int, what: str, error: type[ValueError] = ValueError) -> None:
+    """Raise an error, with the size needed, if arrays of so many bytes are larger than the memory of this machine.
+
+    `what` the arrays hold is the subject of the error.
+    """
+    if n_bytes > (n_available := memory_bytes()):
+        raise error(
+            f"{what} must fit into the memory of this machine, {n_available / 2**30:,.1f} GiB. "
+            f"Got {n_bytes / 2**30:,.1f} GiB instead."
+        )
+
+
+def memory_bytes() -> int:
+    """Return the size of the memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

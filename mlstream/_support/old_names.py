@@ -2,7 +2,7 @@
 
 # Old name -> new name.
 MOVED = {
-    "mlstream.array_likes": "mlstream.streams.array_likes",
+    "mlstream.array_likes": "mlstream.streams.frames",
     "mlstream.card_model": "mlstream.streams.card_model",
     "mlstream.formats.arrays": "mlstream.streams.tables.frame_tables",
     "mlstream.formats.columns": "mlstream.streams.tables.columns",
@@ -14,6 +14,7 @@ MOVED = {
     "mlstream.formats.table": "mlstream.streams.tables.table",
     "mlstream.formats.text_columns": "mlstream.streams.tables.text_columns",
     "mlstream.frames": "mlstream.streams.frames",
+    "mlstream.generators.from_events.waiting": "mlstream.generators.from_events.live_events",
     "mlstream.label_sets": "mlstream.streams.label_sets",
     "mlstream.label_values": "mlstream.streams.label_values",
     "mlstream.plotting.critical_difference": "mlstream.plotting.displays.critical_difference",
@@ -30,5 +31,8 @@ MOVED = {
     "mlstream.reporting.pareto": "mlstream.analysis.pareto",
     "mlstream.reporting.score_info": "mlstream.analysis.score_info",
     "mlstream.reporting.transfer": "mlstream.analysis.transfer",
+    "mlstream.service.feature_rows": "mlstream.service.feature_drift",
+    "mlstream.service.label_sums": "mlstream.service.labelled_rows",
     "mlstream.stream": "mlstream.streams.stream",
+    "mlstream.streams.array_likes": "mlstream.streams.frames",
 }

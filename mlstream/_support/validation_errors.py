@@ -1,4 +1,4 @@
-"""Errors of pydantic in one line, in the words of our own errors: FIELD must be RULE. Got VALUE instead."""
+"""The base of models of pydantic, and their errors in one line and in our words: FIELD must be RULE. Got VALUE."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import date, time
 from typing import NamedTuple
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 _RULES = {
@@ -46,6 +46,7 @@ _PREFIX = re.compile(r"^\w+ should ")
 _MAX_SHOWN = 120
 WRONG_VERSION = "wrong_version"
 _OWN = {"value_error", WRONG_VERSION}
+_NOT_OURS = set(dir(BaseModel)) - set(dir(object))
 
 
 class Problem(NamedTuple):
@@ -118,3 +119,11 @@ def _printable(text: str) -> str:
     """Return a text in one line, cut in its middle where it is long."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in text)
     return plain if len(plain) <= _MAX_SHOWN else f"{plain[: _MAX_SHOWN // 2]}...{plain[-_MAX_SHOWN // 4 :]}"
+
+
+class Model(BaseModel):
+    """A model of pydantic whose `dir`, from which IPython completes names, holds none of pydantic's forty."""
+
+    def __dir__(self) -> Iterable[str]:
+        names = super().__dir__()
+        return sorted({*names} - _NOT_OURS | {*type(self).model_fields})

@@ -22,15 +22,4 @@ if TYPE_CHECKING:
     from mlstream.arena.suite import Suite as Suite
     from mlstream.arena.suite import load_suite as load_suite
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "mlstream.arena.bundles": ["pack", "verify"],
-            "mlstream.arena.fresh_worlds": ["rank_on_fresh_worlds"],
-            "mlstream.arena.page": ["write_page"],
-            "mlstream.arena.records": ["LearnerRecord", "load_matrices", "load_records"],
-            "mlstream.arena.running": ["ArenaRun", "run"],
-            "mlstream.arena.standings": ["find_places", "rank_learners"],
-            "mlstream.arena.suite": ["Suite", "load_suite"],
-        },
-    )
+    __getattr__, __dir__, __all__ = attach(__name__)

@@ -16,8 +16,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from mlstream._support.content import open_xz
 from mlstream._support.files import atomic_path, read_bounded, write_text_atomically
-from mlstream._support.xz import open_xz
 from mlstream.analysis.costs import energy_j
 from mlstream.arena.suite import NEWEST_SUITE, Suite, load_suite, score_names
 from mlstream.records.run_result import RunResult, Score, total_cost

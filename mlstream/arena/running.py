@@ -16,7 +16,7 @@ from mlstream.arena.suite import NEWEST_SUITE, Scope, StreamEntry, Suite, load_s
 from mlstream.campaign.calls import parse_call
 from mlstream.campaign.campaign import CampaignProgress, run_campaign
 from mlstream.campaign.config import make_own
-from mlstream.evaluation.decisions import require_probabilities
+from mlstream.evaluation.predictions import require_probabilities
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.wrapping import wrap
 from mlstream.records.paths import file_name

@@ -11,11 +11,10 @@ from threading import Event, Thread
 from typing import Any, Literal, NamedTuple
 
 from estimators.contract.lazy import needing
-from mlstream.campaign.cpu_times import RunCpu
 from mlstream.campaign.executors import Ended, run_in_processes, run_serially
 from mlstream.campaign.job import Job
 from mlstream.campaign.planning import name_apart, plan_jobs, prepare_folder
-from mlstream.campaign.progress_files import read_progress, remove_progress
+from mlstream.campaign.progress_files import RunCpu, read_progress, remove_progress
 from mlstream.evaluation.energy import require_meter
 from mlstream.evaluation.run import RowProgress
 from mlstream.evaluation.settings import CampaignOptions, Objective, SelectionMethod, Settings

@@ -17,11 +17,24 @@ from distributed import Client, KilledWorker, as_completed, get_worker
 from distributed.comm import CommClosedError
 from distributed.protocol.pickle import dumps, loads
 
-from mlstream.campaign.cpu_times import read_ledger, worker_name
-from mlstream.campaign.executors import PROCESS_DIED, Ended, Measured, largest_first
+from mlstream.campaign.executors import (
+    PROCESS_DIED,
+    Ended,
+    Measured,
+    largest_first,
+    record_failure,
+    run_job,
+    write_record,
+)
 from mlstream.campaign.job import Job
-from mlstream.campaign.progress_files import UPDATE_INTERVAL_S, Progress, remove_progress, write_progress
-from mlstream.campaign.worker import record_failure, run_job, write_record
+from mlstream.campaign.progress_files import (
+    UPDATE_INTERVAL_S,
+    Progress,
+    read_ledger,
+    remove_progress,
+    worker_name,
+    write_progress,
+)
 from mlstream.evaluation.cpu_ledger import CpuLedger
 from mlstream.evaluation.provenance import installed_versions
 from mlstream.evaluation.run import RowProgress

@@ -17,9 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, crea
 from estimators.detectors import make_detector
 from estimators.strategies import make_strategy
 from mlstream._support.files import did_you_mean
-from mlstream._support.models import Model
 from mlstream._support.toml import read_toml
-from mlstream._support.validation_errors import find_problem
+from mlstream._support.validation_errors import Model, find_problem
 from mlstream.campaign.search import Search
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.settings import (

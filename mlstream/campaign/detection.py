@@ -16,9 +16,9 @@ from threadpoolctl import threadpool_limits
 
 from estimators.detectors import make_detector
 from estimators.strategies import make_strategy
+from mlstream.campaign.executors import call_in_processes
 from mlstream.campaign.job import require_same
 from mlstream.campaign.planning import name_apart, prepare_folder
-from mlstream.campaign.processes import call_in_processes
 from mlstream.evaluation.detect import SeededLearner, describe_detection, detect_all
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.settings import DetectionOptions, Errors, LabelSpace

@@ -21,10 +21,10 @@ from mlstream.evaluation.scoring import count_known_only
 from mlstream.evaluation.settings import SelectionMethod, Settings
 from mlstream.evaluation.warm_up import warm_up
 from mlstream.records.run_result import Resources
-from mlstream.streams.array_likes import Features
+from mlstream.streams.frames import Features
 from mlstream.streams.keys import take_keys
 from mlstream.streams.stream import Experience, Index, Indicator, Stream
-from mlstream.streams.tables._joined_features import join_rows
+from mlstream.streams.tables.arrays import join_rows
 
 # As in DomainBed, which splits every training environment so.
 _HELD_OUT_SHARE = 0.2

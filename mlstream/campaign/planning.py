@@ -15,8 +15,8 @@ from mlstream.campaign.executors import n_cells
 from mlstream.campaign.job import Job, Repeat
 from mlstream.campaign.search import Criterion, Search
 from mlstream.evaluation.cpu_ledger import cpu_part
-from mlstream.evaluation.decisions import require_probabilities
 from mlstream.evaluation.learners import fresh
+from mlstream.evaluation.predictions import require_probabilities
 from mlstream.evaluation.settings import CampaignOptions, Settings
 from mlstream.generators.perturb.repetitions import list_visits, reordered_tasks, require_resplittable, resplit_rows
 from mlstream.records.paths import Repetition, list_repetitions, remove_leftovers

@@ -10,4 +10,4 @@ from estimators.contract.lazy import attach
 if TYPE_CHECKING:
     from mlstream.challenge.engine import Challenge as Challenge
 else:
-    __getattr__, __dir__, __all__ = attach(__name__, {"mlstream.challenge.engine": ["Challenge"]})
+    __getattr__, __dir__, __all__ = attach(__name__)

@@ -11,9 +11,8 @@ from zoneinfo import ZoneInfo
 from pydantic import ConfigDict, Field, Strict, ValidationError, model_validator
 
 from mlstream._support.files import read_bounded
-from mlstream._support.models import Model
 from mlstream._support.toml import parse_toml
-from mlstream._support.validation_errors import describe_error
+from mlstream._support.validation_errors import Model, describe_error
 
 # Far more than the names of the tasks of any stream need.
 MAX_FILE_BYTES = 2**20

@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, ConfigDict, Field, ValidationError, model_validator
 
 from mlstream._support.files import read_bounded, write_text_atomically
-from mlstream._support.models import Model
-from mlstream._support.validation_errors import describe_error
+from mlstream._support.validation_errors import Model, describe_error
 from mlstream.challenge.config import MetricName
 
 Role = Literal["train", "validation", "test", "unseen", "in-distribution"]

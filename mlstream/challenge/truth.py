@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream._support.files import atomic_path, open_plain, raise_disk_error
-from mlstream._support.memory import require_memory
+from mlstream._support.mapped import require_memory
 from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.manifest import Manifest, read_manifest
 

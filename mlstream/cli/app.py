@@ -14,8 +14,7 @@ from mlstream._support.version import __version__
 from mlstream.cli import arena, listing, publishing, running
 from mlstream.cli.challenge import creation, organiser, team
 from mlstream.cli.errors import InterruptionError, UsageError, describe_usage_error, plain_text, show_warning
-from mlstream.cli.generator_commands import GENERATE, perturb, synthesise
-from mlstream.cli.suggest_tasks import suggest_tasks
+from mlstream.cli.generator_commands import GENERATE, perturb, suggest_tasks, synthesise
 from mlstream.cli.windowed import synthesise_events, windowed
 
 app = typer.Typer(

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlstream.cli import console
-from mlstream.cli.arguments import AsJson, file_option, parse_file, parse_names, require_folder
-from mlstream.cli.completion import complete_strategy
+from mlstream.cli.arguments import AsJson, complete_strategy, file_option, parse_file, parse_names, require_folder
 from mlstream.cli.options import OPTIONS
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import Parameter, signature
 from pathlib import Path
@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+import estimators
 import mlstream
+from estimators.detectors import DETECTORS
 from mlstream import generators
 from mlstream._support.files import ends_as_folder, read_bounded
 from mlstream.cli import console
-from mlstream.cli.completion import complete_streams, complete_tables
+from mlstream.publishing.presets import PRESETS
 
 if TYPE_CHECKING:
     from mlstream.generators.schedule.visit_plan import OrderName
@@ -45,6 +47,42 @@ def file_option(*flags: str, **options: Any) -> Any:
     return typer.Option(*flags, **{"parser": parse_file, "metavar": "FILE", **options})
 
 
+def complete_tables(incomplete: str) -> list[tuple[str, str]]:
+    """Return the data sets whose names begin so, with their size."""
+    rows = {one.name: f"{one.n_samples:,} rows, " if one.n_samples else "" for one in mlstream.list_datasets()}
+    return _starting(
+        incomplete, ((one.name, f"{rows[one.name]}{one.n_labels} labels") for one in mlstream.list_datasets())
+    )
+
+
+def complete_streams(incomplete: str) -> list[tuple[str, str]]:
+    """Return the published streams whose names begin so, with what they are."""
+    return _starting(incomplete, ((name, one.summary) for name, one in PRESETS.items()))
+
+
+def complete_strategies(incomplete: str) -> list[tuple[str, str]]:
+    """Return the strategies whose names begin so; of names split by commas, the last is completed."""
+    before, comma, last = incomplete.rpartition(",")
+    found = _starting(last, ((name, one.summary) for name, one in estimators.STRATEGIES.items()))
+    return [(f"{before}{comma}{name}", text) for name, text in found]
+
+
+def complete_detectors(incomplete: str) -> list[tuple[str, str]]:
+    """Return the drift detectors whose names begin so; of names split by commas, the last is completed."""
+    before, comma, last = incomplete.rpartition(",")
+    found = _starting(last, DETECTORS.items())
+    return [(f"{before}{comma}{name}", text) for name, text in found]
+
+
+def complete_strategy(incomplete: str) -> list[tuple[str, str]]:
+    """Return the strategies whose names begin so."""
+    return [] if "," in incomplete else complete_strategies(incomplete)
+
+
+def _starting(incomplete: str, names: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(name, text) for name, text in names if name.startswith(incomplete)]
+
+
 # No path: ./NAME would lose what distinguishes it from NAME.
 StreamPath = Annotated[
     str,
@@ -64,6 +102,7 @@ SourceName = Annotated[
 OutputFile = Annotated[
     Path, file_option("--output", "-o", help="File to write: .npz, .arff, .train.csv or .train.parquet.")
 ]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs, in place of text.")]

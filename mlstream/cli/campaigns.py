@@ -12,8 +12,8 @@ from metrics.named import NAMED_METRICS
 from mlstream._support.toml import read_toml_text
 from mlstream.campaign.campaign import CampaignProgress, run_campaign
 from mlstream.campaign.config import CampaignConfig, DetectionConfig, load_config
-from mlstream.campaign.cpu_times import LEARNERS, RunCpu, add_up, read_ledger, sum_run
 from mlstream.campaign.detection import run_detections
+from mlstream.campaign.progress_files import LEARNERS, RunCpu, add_up, read_ledger, sum_run
 from mlstream.cli.arguments import require_folder
 from mlstream.cli.console import print_line, show_lines
 from mlstream.cli.errors import InterruptionError

@@ -17,13 +17,14 @@ from mlstream.cli.arguments import (
     Force,
     StreamPath,
     card_document,
+    complete_strategy,
+    complete_tables,
     open_stream,
     parse_file,
     require_folder,
     require_output,
     save_new,
 )
-from mlstream.cli.completion import complete_strategy, complete_tables
 from mlstream.publishing.presets import PRESETS
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def convert(
 
 def _require_own_card(output: Path, source: Path) -> None:
     """Refuse to replace the card of the source, without which that could no longer be read."""
-    from mlstream.formats.stream_files import card_path
+    from mlstream.formats.table_io import card_path
 
     card = card_path(source)
     if source.is_file() and {source.suffix, output.suffix}.isdisjoint({".npz"}) and card_path(output) == card:
@@ -209,7 +210,7 @@ def list_tables(
 
     A table whose size is not known, "?", is left out where that size is bounded.
     """
-    from mlstream.data.selection import Selection, describe_dataset
+    from mlstream.data.registry import Selection, describe_dataset
 
     sizes = {
         "n_samples": (min_rows, max_rows),

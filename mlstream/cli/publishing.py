@@ -24,7 +24,7 @@ from mlstream.cli.arguments import (
     save_new,
     with_parameters,
 )
-from mlstream.cli.terms import FLAGS, read_terms, term_parameters
+from mlstream.cli.reading import FLAGS, read_terms, term_parameters
 
 if TYPE_CHECKING:
     from mlstream.streams.card_model import StreamCard

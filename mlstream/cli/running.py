@@ -14,8 +14,17 @@ import typer
 import mlstream
 from mlstream._support.files import ends_as_folder
 from mlstream.cli import console
-from mlstream.cli.arguments import AsJson, file_option, open_stream, require_folder, with_parameters
-from mlstream.cli.completion import complete_detectors, complete_strategies, complete_streams
+from mlstream.cli.arguments import (
+    AsJson,
+    Quiet,
+    complete_detectors,
+    complete_strategies,
+    complete_streams,
+    file_option,
+    open_stream,
+    require_folder,
+    with_parameters,
+)
 from mlstream.cli.options import OF_DETECTIONS, option_parameters, parse_detectors, parse_strategies, read_options
 from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
 
@@ -95,7 +104,7 @@ def run(
             autocompletion=complete_strategies,
         ),
     ] = ["NN,NN_TL,BR_HT"],  # noqa: B006 - Typer copies it
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    quiet: Quiet = False,
     times: Annotated[
         bool,
         typer.Option("--times", help="Print at the end where CPU time went: into learners' calls, or what else."),
@@ -212,7 +221,7 @@ def detect(
             autocompletion=complete_strategies,
         ),
     ] = ["NN_TL"],  # noqa: B006 - Typer copies it
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    quiet: Quiet = False,
     as_json: AsJson = False,
     **options: Any,
 ) -> None:

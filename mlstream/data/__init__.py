@@ -2,16 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from estimators.contract.lazy import attach
+
 if TYPE_CHECKING:
-    from mlstream.data.in_memory import as_dataset
-
-__all__ = ["as_dataset"]
-
-
-def __getattr__(name: str) -> object:
-    # The registry is used where nothing is read, and must be imported quickly.
-    if name == "as_dataset":
-        from mlstream.data.in_memory import as_dataset
-
-        return as_dataset
-    raise AttributeError(f"module 'mlstream.data' has no attribute {name!r}")
+    from mlstream.data.in_memory import as_dataset as as_dataset
+else:
+    __getattr__, __dir__, __all__ = attach(__name__)

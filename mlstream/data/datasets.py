@@ -13,13 +13,11 @@ from typing import Unpack
 from mlstream._support.content import FormatError, read_unpacked
 from mlstream._support.files import did_you_mean_file, ends_as_folder, require_plain
 from mlstream._support.reading import ReadingOptions
-from mlstream.data.class_tables import read_class_table
+from mlstream.data.class_tables import is_hierarchical, read_class_table, read_hierarchical_table
 from mlstream.data.downloads import fetch_dataset
-from mlstream.data.hierarchical_tables import is_hierarchical, read_hierarchical_table
 from mlstream.data.registry import DataFile, DatasetEntry, find_entry, list_datasets, warn_if_shadowed
 from mlstream.data.table_files import Choices, iterate_table, load_table, to_dataset
-from mlstream.formats.stream_files import find_card
-from mlstream.formats.table_io import find_format, read_tables
+from mlstream.formats.table_io import find_card, find_format, read_tables
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.stream import Dataset
 from mlstream.streams.tables.columns import BY_DEFAULT, make_reading

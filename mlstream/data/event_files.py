@@ -11,12 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from estimators.contract.durations import parse_duration
-from mlstream._support.content import FormatError, UnpackedFile, bare_path, show, stem
+from mlstream._support.content import FormatError, UnpackedFile, bare_path, guard_text, show, stem
 from mlstream._support.files import atomic_path, did_you_mean, require_plain
-from mlstream._support.memory import require_memory
-from mlstream._support.spreadsheets import guard_text
-from mlstream.data._event_blocks import TABLES, read_csv, read_json, require_suffix
-from mlstream.data._event_cells import Block, ColumnReader, TimeReader
+from mlstream._support.mapped import require_memory
+from mlstream.data._event_blocks import TABLES, Block, ColumnReader, TimeReader, read_csv, read_json, require_suffix
 from mlstream.data.events import EventColumn, Events, TextColumn, take_cells
 from mlstream.formats.csv_dialects import dialect_of, quote
 from mlstream.formats.lines import Lines

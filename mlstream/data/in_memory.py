@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from mlstream._support.reading import ReadingOptions
 from mlstream.data.datasets import load_dataset
-from mlstream.streams.array_likes import as_names
-from mlstream.streams.frames import column_names, is_frame, join_columns
+from mlstream.streams.frames import as_names, column_names, is_frame, join_columns
 from mlstream.streams.stream import Dataset
 from mlstream.streams.tables.frame_tables import read_columns
 from mlstream.streams.tables.labels import LabelRule

@@ -17,8 +17,7 @@ import numpy as np
 
 from mlstream._support.content import FormatError, UnpackedFile, at, show
 from mlstream._support.reading import ReadingOptions
-from mlstream.data._event_blocks import read_json
-from mlstream.data._event_cells import Block
+from mlstream.data._event_blocks import Block, read_json
 from mlstream.data.growing_file import GrowingFile, Patience, Position, SourceWarning, require_position
 from mlstream.data.table_files import Choices, to_dataset
 from mlstream.formats.csv_dialects import dialect_of

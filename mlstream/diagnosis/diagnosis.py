@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from metrics import label_persistence
-from mlstream.diagnosis.duplicates import duplicated_evaluation_rows
 from mlstream.diagnosis.task_distances import TaskDistances, task_distances
 from mlstream.streams.label_sets import (
     count_labels,
@@ -19,7 +19,7 @@ from mlstream.streams.label_sets import (
     signature_overlap,
 )
 from mlstream.streams.label_values import filled, unknown_share
-from mlstream.streams.stream import Experience, Indicator, Mask, Stream
+from mlstream.streams.stream import Experience, Features, Indicator, Mask, Stream
 
 Counts = sparse.csr_array
 
@@ -197,3 +197,38 @@ def _known_label_sets(Y: Indicator, signature: Mask) -> npt.NDArray[np.uint8]:
 
 def _absent(Y: Indicator, signature: Mask, names: list[str]) -> tuple[str, ...]:
     return tuple(names[label] for label in np.flatnonzero(signature & (count_labels(Y) == 0)))
+
+
+def duplicated_evaluation_rows(stream: Stream) -> tuple[Mask, ...]:
+    """Find the rows of each evaluation set whose features all equal those of a learning row of any task."""
+    learnt = {digest for experience in stream for digest in row_digests(experience.X)}
+    return tuple(
+        np.fromiter((digest in learnt for digest in row_digests(held_out.X)), dtype=bool, count=len(held_out))
+        for held_out in stream.evaluation_sets
+    )
+
+
+def row_digests(X: Features) -> list[bytes]:
+    """Digest rows, 128 bits each, so that rows of equal numbers have equal digests.
+
+    The time is linear in the numbers that are stored. A sparse matrix and a dense one have different digests.
+
+    >>> first, second, third = row_digests(np.array([[1.0, 0.0], [1.0, -0.0], [0.0, 1.0]]))
+    >>> first == second, first == third
+    (True, False)
+    """
+    if not sparse.issparse(X):
+        # Adding zero makes -0.0 and 0.0 the same bits.
+        return [_digest(row) for row in np.ascontiguousarray(X + X.dtype.type(0))]
+    table = X.copy()
+    table.sum_duplicates()
+    table.eliminate_zeros()
+    columns = table.indices.astype(np.int64)
+    return [
+        _digest(columns[start:stop], table.data[start:stop])
+        for start, stop in zip(table.indptr[:-1], table.indptr[1:], strict=True)
+    ]
+
+
+def _digest(*arrays: np.typing.NDArray[np.generic]) -> bytes:
+    return blake2b(b"".join(array.tobytes() for array in arrays), digest_size=16).digest()

@@ -13,7 +13,7 @@ from sklearn.metrics import euclidean_distances
 from mlstream.streams.label_sets import expected_labels
 from mlstream.streams.label_values import as_indicator, known
 from mlstream.streams.stream import Features, Indicator, Stream
-from mlstream.streams.tables._joined_features import join_rows
+from mlstream.streams.tables.arrays import join_rows
 
 Distances = npt.NDArray[np.float64]
 

@@ -12,11 +12,11 @@ from estimators.detectors import make_detector
 from estimators.strategies import make_strategy
 from metrics import detection_scores
 from metrics.detection import match_alarms
-from mlstream.evaluation.first_predictions import delaying_call
 from mlstream.evaluation.label_space import resolve_label_space
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.provenance import describe_machine, installed_versions, parameters_as_json, plain_repr
 from mlstream.evaluation.run import RowProgress
+from mlstream.evaluation.scoring import delaying_call
 from mlstream.evaluation.settings import DetectionOptions, Errors, LabelSpace, Settings, require_seed
 from mlstream.evaluation.watching import Watcher, fresh_detector, mistakes_along
 from mlstream.evaluation.wrapping import wrapped_as

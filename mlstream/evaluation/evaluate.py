@@ -9,16 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from mlstream.evaluation.cpu_ledger import cpu_part
-from mlstream.evaluation.decisions import require_probabilities
-from mlstream.evaluation.first_predictions import FIRST
 from mlstream.evaluation.learners import adapt_to_stream, fresh, model_size_bytes
-from mlstream.evaluation.live import evaluate_live
-from mlstream.evaluation.live_chunks import LiveSource, is_live
-from mlstream.evaluation.predictions import Floats
+from mlstream.evaluation.live import LiveSource, evaluate_live, is_live
+from mlstream.evaluation.predictions import Floats, require_probabilities
 from mlstream.evaluation.provenance import describe_run
-from mlstream.evaluation.references import reference_scores
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.run import RowProgress, Run, collapsed_warnings
+from mlstream.evaluation.scoring import FIRST
 from mlstream.evaluation.settings import (
     Decision,
     EnergyMethod,
@@ -41,6 +38,7 @@ from mlstream.evaluation.summary import (
     add_prequential,
     add_references,
     decided_by,
+    reference_scores,
     without_pretraining,
 )
 from mlstream.publishing.named_streams import StreamLike, as_stream

@@ -17,22 +17,23 @@ from estimators.contract.failed_calls import DivergedError
 from estimators.meta._wrapped import takes_sparse
 from metrics.validation import positive_columns
 from mlstream._support.mapped import plain
-from mlstream.evaluation.decisions import Decisions, make_decisions
 from mlstream.evaluation.label_space import mask_rows
 from mlstream.evaluation.predictions import (
+    Decisions,
     Predictions,
     join_predictions,
+    make_decisions,
     no_predictions,
     read_predictions,
     widen_columns,
 )
 from mlstream.evaluation.resources import Phase, ResourceMeter
 from mlstream.evaluation.settings import Settings
-from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import StreamCard
+from mlstream.streams.frames import Features
 from mlstream.streams.keys import Keys, take_keys
 from mlstream.streams.stream import Index, Indicator, Mask
-from mlstream.streams.tables._joined_features import join_rows
+from mlstream.streams.tables.arrays import join_rows
 
 try:
     from sklearn.utils._param_validation import InvalidParameterError

@@ -15,10 +15,10 @@ import numpy as np
 from pydantic import JsonValue
 
 from mlstream._support.version import __version__
-from mlstream.evaluation.decisions import rules_as_json
 from mlstream.evaluation.label_space import resolve_label_space, shows_task_at_prediction
 from mlstream.evaluation.learner_base import is_given_environment, takes_task_to_predict, uses_task
 from mlstream.evaluation.learners import fresh
+from mlstream.evaluation.predictions import rules_as_json
 from mlstream.evaluation.run import precision_k
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.wrapping import wrapped_as

@@ -12,13 +12,20 @@ import numpy as np
 
 from metrics.named import find_metrics
 from mlstream._support.mapped import slices
-from mlstream.evaluation.first_predictions import FIRST, FirstPredictions, comes_first
 from mlstream.evaluation.held_out import HeldOutScorer, SetScorer, count_constant_labels, predict_held_out
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view, mask_rows
 from mlstream.evaluation.learner_base import Learner
 from mlstream.evaluation.predictions import Floats, Predictions
 from mlstream.evaluation.prequential import PrequentialScorer, plan_curves
-from mlstream.evaluation.scoring import OF_LABELS, Scored, count_known_only, with_ending
+from mlstream.evaluation.scoring import (
+    FIRST,
+    OF_LABELS,
+    FirstPredictions,
+    Scored,
+    comes_first,
+    count_known_only,
+    with_ending,
+)
 from mlstream.evaluation.settings import Settings
 from mlstream.records.run_result import Curve
 from mlstream.streams.keys import take_keys

@@ -5,15 +5,10 @@ Names are imported when they are first used: the rest of the package needs less 
 
 from typing import TYPE_CHECKING
 
+from estimators.contract.lazy import attach
+
 if TYPE_CHECKING:
-    from mlstream.formats.io import load, save
-
-__all__ = ["load", "save"]
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'mlstream.formats' has no attribute {name!r}")
-    from mlstream.formats import io
-
-    return getattr(io, name)
+    from mlstream.formats.io import load as load
+    from mlstream.formats.io import save as save
+else:
+    __getattr__, __dir__, __all__ = attach(__name__)

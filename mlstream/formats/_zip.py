@@ -22,7 +22,7 @@ import numpy.typing as npt
 from mlstream._support.content import FormatError, show
 from mlstream._support.files import open_plain, raise_disk_error
 from mlstream._support.mapped import keep_open, pieces
-from mlstream.streams.tables._joined_features import Stacked
+from mlstream.streams.tables.arrays import Stacked
 
 Array: TypeAlias = npt.NDArray[Any]
 

@@ -10,9 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from mlstream._support.content import FormatError, at, bare_path, first_repeated, show
-from mlstream._support.sniffing import kind_by_content
-from mlstream._support.spreadsheets import unguard_text
+from mlstream._support.content import FormatError, at, bare_path, first_repeated, kind_by_content, show, unguard_text
 from mlstream.formats.lines import Lines
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.tables.table import find_columns, kept_columns, to_number, without_keys

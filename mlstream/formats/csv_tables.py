@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mlstream._support.content import FormatError, at, show
-from mlstream._support.spreadsheets import guard_text, unguard_text
+from mlstream._support.content import FormatError, at, guard_text, show, unguard_text
 from mlstream.formats.arff.writer import format_dense_rows
 from mlstream.formats.csv_blocks import CsvBlock, Texts, iterate_blocks
 from mlstream.formats.csv_dialects import OWN, CsvDialect, CsvHeader, dialect_of, quote, read_header

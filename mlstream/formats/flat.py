@@ -25,7 +25,7 @@ from mlstream.streams.stream import (
     StreamParts,
     Task,
 )
-from mlstream.streams.tables._joined_features import cut_rows, join_rows
+from mlstream.streams.tables.arrays import cut_rows, join_rows
 
 # In place of a part's mask where the mask goes by row.
 BY_ROW = -1

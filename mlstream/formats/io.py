@@ -11,7 +11,7 @@ from mlstream._support.files import require_plain
 from mlstream.formats.key_files import keys_path
 from mlstream.formats.npz import load_npz, save_npz
 from mlstream.formats.plain_stream import load_tables, save_tables
-from mlstream.formats.stream_files import card_path, evaluation_path, find_card
+from mlstream.formats.table_io import card_path, evaluation_path, find_card
 from mlstream.streams.stream import Stream
 
 _SUFFIXES = (".npz", ".arff", ".arff.gz", ".train.csv", ".train.csv.gz", ".train.parquet")

@@ -15,9 +15,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mlstream._support.content import FormatError, stem
-from mlstream._support.memory import require_memory
-from mlstream._support.spreadsheets import guard_text, unguard_text
+from mlstream._support.content import FormatError, guard_text, stem, unguard_text
+from mlstream._support.mapped import require_memory
 from mlstream.formats.csv_dialects import quote
 from mlstream.streams.keys import Keys, key_names, to_objects, to_time
 from mlstream.streams.tables.table import Table

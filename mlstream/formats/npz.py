@@ -46,7 +46,7 @@ from mlstream.formats.flat import FlatParts, FlatStream, flatten, restore
 from mlstream.streams.card_model import parse_card
 from mlstream.streams.keys import Keys, key_names, make_keys
 from mlstream.streams.stream import Features, Stream
-from mlstream.streams.tables._joined_features import Stacked, make_csr, stack_rows
+from mlstream.streams.tables.arrays import Stacked, make_csr, stack_rows
 
 FORMAT_VERSION = 1
 

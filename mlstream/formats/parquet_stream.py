@@ -24,7 +24,7 @@ from mlstream.formats.key_files import parse_keys
 from mlstream.formats.parquet import for_arrow, parquet_errors, read_keys_column, show_type
 from mlstream.formats.parquet_columns import RowColumns
 from mlstream.formats.parquet_rows import StreamRows, count_values
-from mlstream.formats.stream_files import (
+from mlstream.formats.table_io import (
     card_path,
     describe_file,
     evaluation_path,
@@ -36,7 +36,7 @@ from mlstream.streams.card_model import PartCard, StreamCard
 from mlstream.streams.keys import Keys
 from mlstream.streams.label_values import as_indicator
 from mlstream.streams.stream import Features, Index, Indicator, Stream
-from mlstream.streams.tables._joined_features import make_csr
+from mlstream.streams.tables.arrays import make_csr
 
 
 def save_parquet(stream: Stream, path: str | os.PathLike[str]) -> None:

@@ -11,7 +11,8 @@ from typing import BinaryIO, get_args
 from scipy import sparse
 
 from estimators.contract.lazy import needing
-from mlstream._support.content import FormatError, bare_path
+from mlstream._support.content import FormatError, bare_path, stem
+from mlstream._support.files import require_plain, sha256_of
 from mlstream._support.reading import TableFormat
 from mlstream.formats.arff.reader import read_arff
 from mlstream.formats.arff.writer import NO_VALUES, format_arff, require_different
@@ -20,7 +21,7 @@ from mlstream.formats.csv_tables import format_csv, read_csv
 from mlstream.formats.keel import read_keel
 from mlstream.formats.libsvm import read_libsvm
 from mlstream.formats.lines import Readable
-from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.card_model import FileCard, ReadingCard, RowsCard, StreamCard, load_card
 from mlstream.streams.keys import Keys
 from mlstream.streams.stream import Features, Indicator
 from mlstream.streams.tables.columns import BY_DEFAULT
@@ -50,6 +51,8 @@ _ONLY_FOR = {
     "keys": ("csv", "tsv", "parquet"),
     "n_features": ("libsvm",),
 }
+_TRAIN, _TEST = ".train", ".test"
+_HINT = "load_dataset reads plain tables."
 
 
 def find_format(path: Path, reading: ReadingCard) -> TableFormat:
@@ -142,3 +145,58 @@ def write_table(
 def _pack(file: BinaryIO, *, packed: bool) -> AbstractContextManager[BinaryIO | gzip.GzipFile]:
     # Neither name nor time goes into the archive: the same stream gives the same bytes.
     return gzip.GzipFile("", "wb", 6, file, mtime=0) if packed else nullcontext(file)
+
+
+def card_path(path: Path) -> Path:
+    """Name the card beside a file of rows: ``x.card.json`` for ``x.arff``, ``x.arff.gz`` and ``x.train.csv``."""
+    return path.with_name(f"{stem(path).removesuffix(_TRAIN)}.card.json")
+
+
+def evaluation_path(path: Path) -> Path:
+    """Name the file of held-out rows, packed like the other: ``x.evaluation.arff`` for ``x.arff``.
+
+    For ``x.train.csv`` it is ``x.test.csv``.
+    """
+    name, suffix = stem(path), path.name.removeprefix(stem(path))
+    if name.endswith(_TRAIN):
+        return path.with_name(f"{name.removesuffix(_TRAIN)}{_TEST}{suffix}")
+    return path.with_name(f"{name}.evaluation{suffix}")
+
+
+def find_card(path: Path) -> StreamCard | None:
+    """Read the card beside a file, if there is one."""
+    card = card_path(path)
+    return load_card(card) if card.is_file() else None
+
+
+def require_card(path: Path) -> StreamCard:
+    """Read the card beside a file of rows, which says how they are laid out."""
+    card = find_card(path)
+    if card is None or card.rows is None:
+        raise FileNotFoundError(
+            f"{card_path(path)} must be beside {path.name}, to read a stream. "
+            f"`mlstream generate {path} -o {stem(path)}.npz` makes a stream of a table."
+        )
+    return card
+
+
+def require_layout(card: StreamCard) -> RowsCard:
+    """Return how rows are laid out; a card that does not say so is a ValueError."""
+    if card.rows is None:
+        raise ValueError(f"The card of {card.name!r} must be the one beside the files of its rows. Got another.")
+    return card.rows
+
+
+def require_listed(path: Path, card: StreamCard) -> None:
+    """Refuse a file that is not there, or is not the one that the card lists."""
+    listed = {file.name: file.sha256 for file in card.files}
+    require_plain(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} must be there, to read a stream. {_HINT}")
+    if path.name not in listed or sha256_of(path) != listed[path.name]:
+        raise FormatError(f"{path} must be the file that its card lists, unchanged. Got another. {_HINT}")
+
+
+def describe_file(path: Path, name: str) -> FileCard:
+    """Measure a file that is to be called `name`."""
+    return FileCard(name=name, n_bytes=path.stat().st_size, sha256=sha256_of(path))

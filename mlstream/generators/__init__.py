@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from mlstream.generators.from_tables.hierarchy import discover_hierarchy as discover_hierarchy
     from mlstream.generators.from_tables.hierarchy import hierarchy_from_names as hierarchy_from_names
     from mlstream.generators.from_tables.iirc import iirc_stream as iirc_stream
-    from mlstream.generators.from_tables.published_orders import PUBLISHED_ORDERS as PUBLISHED_ORDERS
-    from mlstream.generators.from_tables.published_orders import published_order as published_order
+    from mlstream.generators.from_tables.label_schedule import PUBLISHED_ORDERS as PUBLISHED_ORDERS
+    from mlstream.generators.from_tables.label_schedule import published_order as published_order
     from mlstream.generators.from_tables.scenarios import SCENARIOS as SCENARIOS
     from mlstream.generators.from_tables.scenarios import scenario_stream as scenario_stream
     from mlstream.generators.from_tables.suggestion import Suggestion as Suggestion
@@ -41,43 +41,10 @@ if TYPE_CHECKING:
     from mlstream.generators.registry import remake as remake
     from mlstream.generators.synthetic.drifting import drifting_stream as drifting_stream
     from mlstream.generators.synthetic.environments import environment_stream as environment_stream
+    from mlstream.generators.synthetic.environments import hat_and_shirt_stream as hat_and_shirt_stream
+    from mlstream.generators.synthetic.environments import invariant_features as invariant_features
     from mlstream.generators.synthetic.events import synthetic_events as synthetic_events
-    from mlstream.generators.synthetic.hat_and_shirt import hat_and_shirt_stream as hat_and_shirt_stream
-    from mlstream.generators.synthetic.invariant_features import invariant_features as invariant_features
     from mlstream.generators.synthetic.multipliers import multiplier_rows as multiplier_rows
     from mlstream.generators.synthetic.multipliers import multiplier_stream as multiplier_stream
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "mlstream.generators.from_events.live": ["LiveWindows"],
-            "mlstream.generators.from_events.windowed": ["windowed"],
-            "mlstream.generators.from_tables.clustering": ["task_stream"],
-            "mlstream.generators.from_tables.emerging_labels": ["emerging_labels_stream"],
-            "mlstream.generators.from_tables.environments_from_table": ["carve_environments"],
-            "mlstream.generators.from_tables.hierarchy": ["discover_hierarchy", "hierarchy_from_names"],
-            "mlstream.generators.from_tables.iirc": ["iirc_stream"],
-            "mlstream.generators.from_tables.published_orders": ["PUBLISHED_ORDERS", "published_order"],
-            "mlstream.generators.from_tables.scenarios": ["SCENARIOS", "scenario_stream"],
-            "mlstream.generators.from_tables.suggestion": ["Suggestion", "draw_suggestion", "suggest_n_tasks"],
-            "mlstream.generators.from_tables.surrogates": ["stand_in_stream"],
-            "mlstream.generators.perturb.delay": ["delayed_labels"],
-            "mlstream.generators.perturb.perturbations": [
-                "duplicated_rows",
-                "missing_features",
-                "missing_labels",
-                "noisy_features",
-                "noisy_labels",
-                "rare_labels",
-                "reordered_rows",
-            ],
-            "mlstream.generators.perturb.repetitions": ["reordered_tasks", "resplit_rows"],
-            "mlstream.generators.registry": ["FROM_NOTHING", "FROM_STREAMS", "FROM_TABLES", "GENERATORS", "remake"],
-            "mlstream.generators.synthetic.drifting": ["drifting_stream"],
-            "mlstream.generators.synthetic.environments": ["environment_stream"],
-            "mlstream.generators.synthetic.events": ["synthetic_events"],
-            "mlstream.generators.synthetic.hat_and_shirt": ["hat_and_shirt_stream"],
-            "mlstream.generators.synthetic.invariant_features": ["invariant_features"],
-            "mlstream.generators.synthetic.multipliers": ["multiplier_rows", "multiplier_stream"],
-        },
-    )
+    __getattr__, __dir__, __all__ = attach(__name__)

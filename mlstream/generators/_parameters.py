@@ -11,9 +11,29 @@ from typing import cast, get_args, get_type_hints
 import numpy as np
 from pydantic import JsonValue
 
-from mlstream.generators._checks import require_seed
 from mlstream.streams.card_model import GeneratorCard
 from mlstream.streams.stream import Stream
+
+
+def require_count(value: object, name: str, *, minimum: int = 1, maximum: int | None = None) -> int:
+    """Return `value` as an int, or raise a ValueError if it is not a whole number in the range."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
+        raise ValueError(f"{name} must be a whole number, at least {minimum}. Got {value!r} instead.")
+    if maximum is not None and int(value) > maximum:
+        raise ValueError(f"{name} must be a whole number, at most {maximum}. Got {value!r} instead.")
+    return int(value)
+
+
+def require_seed(seed: object) -> int:
+    """Return the seed as an int, or raise a ValueError."""
+    return require_count(seed, "seed", minimum=0)
+
+
+def require_share(value: float, name: str) -> None:
+    """Raise a ValueError if the value is not a probability."""
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} must lie in [0, 1]. Got {value!r} instead.")
+
 
 Generator = Callable[..., Stream]
 

@@ -15,8 +15,7 @@ from mlstream.generators.perturb import perturbations as perturb
 from mlstream.generators.perturb import repetitions
 from mlstream.generators.perturb.delay import delayed_labels
 from mlstream.generators.synthetic.drifting import drifting_stream
-from mlstream.generators.synthetic.environments import environment_stream
-from mlstream.generators.synthetic.hat_and_shirt import hat_and_shirt_stream
+from mlstream.generators.synthetic.environments import environment_stream, hat_and_shirt_stream
 from mlstream.generators.synthetic.multipliers import multiplier_stream
 from mlstream.streams.card_model import GeneratorCard
 from mlstream.streams.stream import Dataset, Stream

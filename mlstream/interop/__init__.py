@@ -9,17 +9,9 @@ from estimators.contract.lazy import attach
 
 if TYPE_CHECKING:
     from mlstream.interop.capymoa import to_capymoa as to_capymoa
-    from mlstream.interop.datasets import from_datasets as from_datasets
+    from mlstream.interop.hub import from_datasets as from_datasets
     from mlstream.interop.river import to_river as to_river
     from mlstream.interop.torch import to_avalanche as to_avalanche
     from mlstream.interop.torch import to_torch as to_torch
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "mlstream.interop.capymoa": ["to_capymoa"],
-            "mlstream.interop.datasets": ["from_datasets"],
-            "mlstream.interop.river": ["to_river"],
-            "mlstream.interop.torch": ["to_avalanche", "to_torch"],
-        },
-    )
+    __getattr__, __dir__, __all__ = attach(__name__)

@@ -32,13 +32,19 @@ from mlstream.cards.zenodo import card_zenodo
 from mlstream.formats import load, save
 from mlstream.formats.key_files import keys_path
 from mlstream.formats.parquet_rows import StreamRows
-from mlstream.formats.stream_files import card_path, describe_file, evaluation_path
+from mlstream.formats.table_io import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
 from mlstream.plotting.labels import label_svg
 from mlstream.plotting.schedules import schedule_svg
-from mlstream.publishing.keys import describe_dropped_keys, have_same_keys, without_keys
 from mlstream.publishing.presets import list_presets, make_preset
-from mlstream.publishing.source_tables import find_table, require_own_table, without_folders
+from mlstream.publishing.source_tables import (
+    describe_dropped_keys,
+    find_table,
+    have_same_keys,
+    require_own_table,
+    without_folders,
+    without_keys,
+)
 from mlstream.streams.card_model import FileCard, StreamCard, card_schema, load_card
 from mlstream.streams.stream import Stream
 from mlstream.streams.tables.mulan import format_labels

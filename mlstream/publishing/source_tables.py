@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from mlstream._support.content import PACKED, bare_path, hash_unpacked
 from mlstream.data.datasets import list_datasets, load_dataset, load_registered
 from mlstream.data.registry import describe_folder, local_folder
-from mlstream.streams.card_model import SourceCard, StreamCard
-from mlstream.streams.stream import Dataset
+from mlstream.streams.card_model import DropCard, SourceCard, StreamCard
+from mlstream.streams.keys import join_keys
+from mlstream.streams.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts
 from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.labels import PlainRule
 
@@ -111,3 +114,31 @@ def _label_rule(source: SourceCard, path: Path) -> PlainRule:
 
 def _plain_rule(source: SourceCard) -> PlainRule:
     return tuple(source.labels) if isinstance(source.labels, list) else source.labels
+
+
+def without_keys(stream: Stream) -> Stream:
+    """Leave out the keys of a stream, and say so on its card."""
+    names = list(stream.key_names)
+    if not names:
+        return stream
+    parts = StreamParts(stream.tasks, stream.experiences, stream.evaluation_sets).with_keys(None)
+    drop = DropCard(what="keys", reason="may be personal data", count=len(names), names=names)
+    return Stream(parts, stream.card.model_copy(update={"keys": [], "drops": [*stream.card.drops, drop]}))
+
+
+def describe_dropped_keys(names: Sequence[str]) -> str:
+    """Say in one line which keys were left out; nothing where there were none."""
+    way_out = "keep_keys=True or --keep-keys publishes them"
+    return f"Keys were left out, since they may be personal data: {', '.join(names)}; {way_out}." if names else ""
+
+
+def have_same_keys(one: Stream, other: Stream) -> bool:
+    """Return whether the rows of two streams of the same data have the same keys."""
+    first, second = (join_keys([part.keys for part in _all_parts(stream)]) for stream in (one, other))
+    if first is None or second is None:
+        return first is second
+    return one.key_names == other.key_names and all(np.array_equal(first[name], second[name]) for name in one.key_names)
+
+
+def _all_parts(stream: Stream) -> tuple[Experience | EvaluationSet, ...]:
+    return (*stream.experiences, *stream.evaluation_sets)

@@ -10,8 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, Va
 from pydantic_core import PydanticCustomError
 
 from mlstream._support.files import kind_of, open_plain
-from mlstream._support.models import Model
-from mlstream._support.validation_errors import WRONG_VERSION, find_problem
+from mlstream._support.validation_errors import WRONG_VERSION, Model, find_problem
 
 # A record of 5,000 experiences and 100 tasks has a tenth of this.
 _MAX_BYTES = 2**28

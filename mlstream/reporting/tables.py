@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from mlstream._support.spreadsheets import table_text
+from mlstream._support.content import table_text
 from mlstream.analysis.costs import wall_time_s
 from mlstream.analysis.groups import Group, describe_tunings, group_runs, score_names
 from mlstream.analysis.score_info import Better, Heading, score_heading
@@ -117,7 +117,7 @@ def scores_csv(streams: Mapping[str, list[Group]]) -> str:
 def rows_csv(rows: Iterable[Sequence[float | str | None]]) -> str:
     r"""Write rows as CSV: numbers in full, and nothing where a value is None.
 
-    Text that a spreadsheet would take for a formula has an apostrophe before it, see `mlstream._support.spreadsheets`.
+    Text that a spreadsheet would take for a formula has an apostrophe before it, see `mlstream._support.content`.
 
     >>> rows_csv([("NN", -0.5, None), ("=1+1", 1, "a,b")])
     'NN,-0.5,\n\'=1+1,1,"a,b"\n'

@@ -20,17 +20,4 @@ if TYPE_CHECKING:
     from mlstream.service.snapshot import read_snapshot_facts as read_snapshot_facts
     from mlstream.service.snapshot import save_snapshot as save_snapshot
 else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {
-            "mlstream.service.durable": ["DurableBuffer"],
-            "mlstream.service.feedback": ["FeedbackBuffer"],
-            "mlstream.data.growing_file": ["SourceWarning"],
-            "mlstream.service.journal": ["Journal"],
-            "mlstream.service.monitor": ["Monitor"],
-            "mlstream.service.monitor_collector": ["MonitorCollector"],
-            "mlstream.service.shadow": ["Shadow"],
-            "mlstream.service.snapshot": ["load_snapshot", "read_snapshot_facts", "save_snapshot"],
-            "mlstream.data.live_sources": ["Source", "follow_csv", "follow_jsonl", "follow_parquet"],
-        },
-    )
+    __getattr__, __dir__, __all__ = attach(__name__)

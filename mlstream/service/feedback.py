@@ -15,7 +15,7 @@ from estimators.contract.durations import parse_duration
 from estimators.contract.locks import lock_of
 from estimators.contract.row_keys import KeysLike, as_moments, read_times
 from metrics.validation import require_choice, require_integer
-from mlstream.service.named_labels import place_labels
+from mlstream.service.labelled_rows import place_labels
 from mlstream.service.waiting import Row, WaitingRows, as_matrix, as_row, join_rows, split_rows
 
 Expired = Literal["unknown", "absent"]

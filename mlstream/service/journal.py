@@ -15,7 +15,7 @@ from typing import NoReturn, Self
 
 from filelock import lock_descriptor
 
-from mlstream._support.files import is_plain
+from mlstream._support.files import flush_to_disk, is_plain
 
 MAGIC = b"mlstream journal 1\n"
 # of a record: its length, the checksum of its content, and the checksum of these two
@@ -327,7 +327,7 @@ def _open_to_append(path: Path) -> tuple[int, int]:
         if not end:
             _write_all(handle, MAGIC)
         os.fsync(handle)
-        _flush_folder(path.parent)
+        flush_to_disk(path.parent)
     except BaseException:
         os.close(handle)
         raise
@@ -368,11 +368,3 @@ def _write_all(handle: int, content: bytes) -> None:
     left = memoryview(content)
     while left:
         left = left[os.write(handle, left) :]
-
-
-def _flush_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

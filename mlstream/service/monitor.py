@@ -16,8 +16,7 @@ from estimators._typing import Attributes, MatrixLike
 from estimators.contract.locks import Locked, lock_of
 from estimators.drift import ADWIN, DriftDetector
 from metrics.validation import check_number, require_choice, require_integer, shown
-from mlstream.service.feature_drift import Floats
-from mlstream.service.feature_rows import LEAST_ROWS, FeatureRows
+from mlstream.service.feature_drift import LEAST_ROWS, FeatureRows, Floats
 from mlstream.service.labelled_rows import (
     LabelledRows,
     are_probabilities,

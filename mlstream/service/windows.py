@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from estimators._typing import Array
 from mlstream.service.feature_drift import Comparison
-from mlstream.service.label_sums import LabelSums
+from mlstream.service.labelled_rows import LabelSums
 
 Columns = dict[str, Sequence[object]]
 Flags = npt.NDArray[np.bool_]

@@ -25,9 +25,8 @@ from pydantic import (
 
 from mlstream._support import html as _html
 from mlstream._support.files import read_bounded
-from mlstream._support.models import Model
 from mlstream._support.reading import Categories, Dates, Missing, TableFormat
-from mlstream._support.validation_errors import describe_error
+from mlstream._support.validation_errors import Model, describe_error
 from mlstream.streams.categories import describe_sizes
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from mlstream._support.files import did_you_mean
 from mlstream._support.mapped import pieces
-from mlstream.streams.array_likes import Features
+from mlstream.streams.frames import Features
 
 
 def settle_values(values: Mapping[str, Sequence[str]], names: Sequence[str], table: str) -> dict[str, tuple[str, ...]]:

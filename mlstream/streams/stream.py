@@ -13,7 +13,7 @@ from scipy import sparse
 from mlstream._support import html as _html
 from mlstream._support.mapped import pieces
 from mlstream._support.reading import ReadingOptions
-from mlstream.streams import array_likes, label_values
+from mlstream.streams import frames, label_values
 from mlstream.streams.card_model import ReadingCard, StreamCard, summarise
 from mlstream.streams.categories import category_sizes, describe_sizes, require_codes, settle_values
 from mlstream.streams.frames import Frame, make_table
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from mlstream.streams.tables.labels import LabelRule
 
-Features: TypeAlias = array_likes.Features
+Features: TypeAlias = frames.Features
 Indicator: TypeAlias = label_values.Indicator
 Mask: TypeAlias = label_values.Mask
 Index: TypeAlias = npt.NDArray[np.int64]
@@ -102,13 +102,13 @@ class Dataset:
     keys: Keys | None = None
 
     def __post_init__(self) -> None:
-        X, Y = array_likes.as_features(self.X, f"{self.name}: X"), array_likes.as_labels(self.Y, f"{self.name}: Y")
+        X, Y = frames.as_features(self.X, f"{self.name}: X"), frames.as_labels(self.Y, f"{self.name}: Y")
         if X.ndim != 2 or X.shape[0] != Y.shape[0]:
             shapes = f"{X.shape} and {Y.shape}"
             raise ValueError(f"{self.name}: X and Y must be 2-D with as many rows each. Got shapes {shapes}.")
         names = {
-            "feature_names": array_likes.as_names(self.feature_names, self.X, "x", X.shape[1]),
-            "label_names": array_likes.as_names(self.label_names, self.Y, "y", Y.shape[1]),
+            "feature_names": frames.as_names(self.feature_names, self.X, "x", X.shape[1]),
+            "label_names": frames.as_names(self.label_names, self.Y, "y", Y.shape[1]),
         }
         keeps_missing = self.reading is not None and self.reading.missing == "keep"
         _require_finite(X, names["feature_names"], self.name, keeps_missing=keeps_missing)
@@ -575,8 +575,8 @@ def _task_ids(part: Experience | EvaluationSet) -> Index:
 def _part_frame(
     part: Experience | EvaluationSet, feature_names: Sequence[str], label_names: Sequence[str]
 ) -> pd.DataFrame:
-    features = array_likes.as_names(feature_names, part.X, "x", part.X.shape[1])
-    labels = array_likes.as_names(label_names, part.Y, "y", part.Y.shape[1])
+    features = frames.as_names(feature_names, part.X, "x", part.X.shape[1])
+    labels = frames.as_names(label_names, part.Y, "y", part.Y.shape[1])
     index = {"task": _task_ids(part), "row": part.row_ids}
     return make_table(part.X, part.Y, features, labels, index | key_levels(part.keys, index))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scipy import sparse
 
-from mlstream.streams.array_likes import Features
+from mlstream.streams.frames import Features
 from mlstream.streams.label_values import Indicator, filled, unknown_share
 
 

@@ -19,7 +19,7 @@ from mlstream.formats._zip import write_arrays
 from mlstream.formats.arff.writer import format_arff
 from mlstream.formats.csv_tables import format_csv
 from mlstream.streams.stream import Features, Indicator
-from mlstream.streams.tables._joined_features import join_columns
+from mlstream.streams.tables.arrays import join_columns
 
 RULES, BASELINE, SAMPLE, SUMS = "RULES.md", "baseline.py", "sample_submission.csv", "SHA256SUMS"
 # Columns of the bundle that are neither features nor labels.

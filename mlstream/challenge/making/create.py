@@ -39,7 +39,7 @@ from mlstream.challenge.truth import Keys, Truth, hash_keys, read_truth, write_t
 from mlstream.data.registry import list_datasets
 from mlstream.formats import load, save
 from mlstream.streams.stream import Index, Stream
-from mlstream.streams.tables._joined_features import join_rows
+from mlstream.streams.tables.arrays import join_rows
 
 _SALT_BYTES = 32
 _MAX_NAMED = 10

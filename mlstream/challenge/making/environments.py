@@ -10,7 +10,7 @@ import numpy as np
 from mlstream.challenge.manifest import Role
 from mlstream.streams.label_values import filled, known
 from mlstream.streams.stream import EvaluationSet, Experience, Features, Index, Indicator, Mask, Stream
-from mlstream.streams.tables._joined_features import join_rows
+from mlstream.streams.tables.arrays import join_rows
 
 # A row of several environments stays in the first of these: one that is hidden is nowhere in the training rows, and no
 # answer about the validation environment is one about rows that count at the end.

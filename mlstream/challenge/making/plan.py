@@ -16,7 +16,7 @@ from mlstream.challenge.making.environments import Environment, gather_environme
 from mlstream.challenge.making.hiding import FeatureHiding, hide_features, key_rows, keyed_digest
 from mlstream.challenge.manifest import Role
 from mlstream.challenge.truth import Truth
-from mlstream.diagnosis.duplicates import row_digests
+from mlstream.diagnosis.diagnosis import row_digests
 from mlstream.streams.stream import Features, Index, Mask, Stream
 
 _ROLES: tuple[Role, ...] = ("train", "validation", "test", "unseen")

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from mlstream._support.models import Model
+from mlstream._support.validation_errors import Model
 from mlstream.challenge.making.hiding import FeatureHiding
 
 CARD = "card.public.json"

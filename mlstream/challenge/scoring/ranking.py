@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import AwareDatetime, ConfigDict
 
-from mlstream._support.models import Model
+from mlstream._support.validation_errors import Model
 from mlstream.challenge.config import MetricName
 from mlstream.challenge.scoring.metric import ChallengeMetric
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mlstream._support.content import guard_text
 from mlstream._support.files import atomic_folder, sha256_of
-from mlstream._support.spreadsheets import guard_text
 from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.errors import PhaseClosed, ScoringFailed
 from mlstream.challenge.folder import OrganiserFolder, require_apart

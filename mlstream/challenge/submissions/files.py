@@ -20,9 +20,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from mlstream._support.content import FormatError, show
-from mlstream._support.sniffing import kind_by_content
-from mlstream._support.spreadsheets import unguard_text
+from mlstream._support.content import FormatError, kind_by_content, show, unguard_text
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.submissions.rows import (
     ID_TYPE,

@@ -14,8 +14,7 @@ from scipy import sparse
 from mlstream.formats.arff.rows import RowReader
 from mlstream.formats.lines import Lines
 from mlstream.streams.frames import MAX_EXACT
-from mlstream.streams.tables._growing_arrays import Cells
-from mlstream.streams.tables._joined_features import make_csr
+from mlstream.streams.tables.arrays import Cells, make_csr
 from mlstream.streams.tables.table import to_number
 from mlstream.streams.tables.text_columns import TextColumn
 

@@ -15,7 +15,7 @@ from mlstream.formats.arff.blocks import BlockReader
 from mlstream.formats.arff.header import parse_header
 from mlstream.formats.lines import Lines, Readable
 from mlstream.streams.card_model import ReadingCard
-from mlstream.streams.tables._growing_arrays import Cells
+from mlstream.streams.tables.arrays import Cells
 from mlstream.streams.tables.columns import BY_DEFAULT
 from mlstream.streams.tables.table import Table, gather, header_only
 from mlstream.streams.tables.text_columns import TextColumn, missing_words

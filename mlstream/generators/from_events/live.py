@@ -15,7 +15,7 @@ from estimators._typing import Attributes
 from estimators.contract.durations import parse_duration
 from metrics.validation import require_choice
 from mlstream.data.events import Events
-from mlstream.generators._checks import require_count
+from mlstream.generators._parameters import require_count
 from mlstream.generators.from_events.features import (
     BLOCK,
     STATISTICS,
@@ -26,9 +26,17 @@ from mlstream.generators.from_events.features import (
     make_fields,
     refuse_labels,
 )
-from mlstream.generators.from_events.live_events import Codebook, EventReader, read_block, read_time
+from mlstream.generators.from_events.live_events import (
+    MAX_PENDING,
+    Block,
+    Codebook,
+    EventReader,
+    Pending,
+    Waiting,
+    read_block,
+    read_time,
+)
 from mlstream.generators.from_events.open_windows import OpenWindows, Rows
-from mlstream.generators.from_events.waiting import MAX_PENDING, Block, Pending, Waiting
 from mlstream.generators.from_events.windows import Empty, WindowRule, window_keys
 from mlstream.streams.keys import Keys
 from mlstream.streams.stream import Dataset, Index

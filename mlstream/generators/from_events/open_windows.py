@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlstream._support.memory import require_memory
+from mlstream._support.mapped import require_memory
 from mlstream.data.events import Numbers
 from mlstream.generators.from_events.features import Aggregates, Fields
-from mlstream.generators.from_events.live_events import Codebook
-from mlstream.generators.from_events.waiting import Block
+from mlstream.generators.from_events.live_events import Block, Codebook
 from mlstream.generators.from_events.windows import WindowRule, fill, find_rows
 from mlstream.streams.stream import Index, Indicator
 

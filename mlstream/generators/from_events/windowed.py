@@ -11,7 +11,7 @@ import numpy as np
 from estimators.contract.durations import parse_duration
 from metrics.validation import require_choice
 from mlstream.data.events import Events, Numbers, TextColumn
-from mlstream.generators._checks import require_count
+from mlstream.generators._parameters import require_count
 from mlstream.generators.from_events.features import (
     BLOCK,
     STATISTICS,

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from mlstream._support.memory import require_memory
+from mlstream._support.mapped import require_memory
 from mlstream.streams.keys import Keys, free_name, make_keys
 from mlstream.streams.stream import Index
 

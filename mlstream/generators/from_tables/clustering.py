@@ -13,8 +13,7 @@ from scipy import sparse
 from metrics.validation import require_choice
 from mlstream.cards.description import describe_stream
 from mlstream.data.in_memory import TableLike, as_dataset
-from mlstream.generators._checks import require_count
-from mlstream.generators._parameters import describe_call
+from mlstream.generators._parameters import describe_call, require_count
 from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.doubtful_tasks import warn_of_doubtful_tasks
 from mlstream.generators.from_tables.spherical_kmeans import published_spherical_kmeans, spherical_kmeans

@@ -10,12 +10,11 @@ import numpy as np
 
 from mlstream.cards.description import describe_stream
 from mlstream.data.in_memory import TableLike, as_dataset
-from mlstream.generators._checks import require_count
-from mlstream.generators._parameters import describe_call
+from mlstream.generators._parameters import describe_call, require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.doubtful_tasks import warn_of_doubtful_tasks
-from mlstream.generators.schedule.splits import split_evenly
+from mlstream.generators.schedule.partition import split_evenly
 from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
 from mlstream.streams.card_model import ScenarioCard
 from mlstream.streams.label_sets import label_set_ids

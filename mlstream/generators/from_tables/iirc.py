@@ -10,21 +10,20 @@ import numpy as np
 from metrics.validation import require_choice
 from mlstream.cards.description import describe_stream
 from mlstream.data.in_memory import TableLike, as_dataset
-from mlstream.generators._checks import require_count
-from mlstream.generators._parameters import describe_call
+from mlstream.generators._parameters import describe_call, require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.hierarchy import (
+    SuperclassShares,
     ancestor_matrix,
     check_hierarchy,
+    deal_to_labels,
     discover_hierarchy,
     hierarchy_from_names,
     with_superclasses,
 )
 from mlstream.generators.from_tables.label_schedule import check_schedule, draw_schedule
-from mlstream.generators.from_tables.superclass_shares import SuperclassShares, deal_to_labels
-from mlstream.generators.schedule.partition import count_rows
-from mlstream.generators.schedule.splits import split_evenly
+from mlstream.generators.schedule.partition import count_rows, split_evenly
 from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
 from mlstream.streams.card_model import DropCard, ScenarioCard
 from mlstream.streams.label_sets import label_set_ids

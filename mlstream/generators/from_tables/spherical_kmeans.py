@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from metrics.validation import require_choice
-from mlstream.generators._checks import require_count, require_seed
+from mlstream.generators._parameters import require_count, require_seed
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators._threads import for_each
 from mlstream.streams.stream import Index

@@ -8,7 +8,7 @@ from statistics import mean
 from typing import NamedTuple
 
 from mlstream.data.in_memory import TableLike, as_dataset
-from mlstream.generators._checks import require_count
+from mlstream.generators._parameters import require_count
 from mlstream.generators.from_tables.clustering import cluster_into_tasks, greatest_n_tasks
 from mlstream.generators.from_tables.doubtful_tasks import LARGE_SHARE
 from mlstream.generators.schedule.visit_plan import VisitPlan

@@ -9,8 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from mlstream.cards.description import describe_again
-from mlstream.generators._checks import require_count, require_seed
-from mlstream.generators._parameters import describe_call
+from mlstream.generators._parameters import describe_call, require_count, require_seed
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.clustering import task_stream
 from mlstream.streams.stream import Dataset, Indicator, Stream, StreamParts

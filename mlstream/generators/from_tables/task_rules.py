@@ -15,7 +15,7 @@ from scipy import sparse
 
 from metrics.validation import require_choice
 from mlstream.data.in_memory import TableLike, as_dataset
-from mlstream.generators._checks import require_count
+from mlstream.generators._parameters import require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.clustering import cluster_into_tasks, group_label_sets, least_rows
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition

@@ -12,8 +12,7 @@ from scipy import sparse
 from estimators.contract.durations import parse_duration
 from estimators.contract.row_keys import read_times
 from metrics.validation import require_choice
-from mlstream.generators._checks import require_count, require_seed
-from mlstream.generators._parameters import describe_call
+from mlstream.generators._parameters import describe_call, require_count, require_seed
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import perturbed_stream
 from mlstream.streams.keys import Keys, join_keys, take_keys

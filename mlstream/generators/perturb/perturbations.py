@@ -11,8 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from metrics.validation import require_choice
-from mlstream.generators._checks import require_share
-from mlstream.generators._parameters import describe_call
+from mlstream.generators._parameters import describe_call, require_share
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import perturbed_stream
 from mlstream.streams.card_model import GeneratorCard

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlstream.cards.description import describe_again
-from mlstream.generators.synthetic.drift_truth import carry_drifts
+from mlstream.generators.synthetic.concepts import carry_drifts
 from mlstream.streams.card_model import DropCard, GeneratorCard
 from mlstream.streams.stream import Experience, Stream, StreamParts
 

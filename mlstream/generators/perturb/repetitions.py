@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from mlstream.cards.description import describe_again
-from mlstream.generators._checks import require_seed
-from mlstream.generators._parameters import describe_call
+from mlstream.generators._parameters import describe_call, require_seed
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import with_base
 from mlstream.streams.card_model import GeneratorCard
 from mlstream.streams.keys import join_keys, take_keys
 from mlstream.streams.stream import Index, Stream, StreamParts
-from mlstream.streams.tables._joined_features import join_rows
+from mlstream.streams.tables.arrays import join_rows
 
 
 def reordered_tasks(stream: Stream, *, seed: int = 0) -> Stream:

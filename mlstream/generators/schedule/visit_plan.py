@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from metrics.validation import require_choice
-from mlstream.generators._checks import require_count, require_seed
+from mlstream.generators._parameters import require_count, require_seed
 
 OrderName = Literal["random", "similarity", "dissimilarity", "interleaved"]
 Shape = Literal["linear", "sigmoid"]

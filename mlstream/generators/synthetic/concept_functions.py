@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import ceil
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.generators._checks import require_count
-from mlstream.generators.synthetic.one_hot import one_hot, one_hot_names
+from mlstream.generators._parameters import require_count
 from mlstream.streams.stream import Index
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -252,3 +252,13 @@ def _number(n_features: int) -> tuple[str, ...]:
 def _draw_pairs(n_features: int, n_pairs: int, rng: np.random.Generator) -> Index:
     """Draw pairs of features, none of which is in two pairs."""
     return rng.permutation(n_features)[: 2 * n_pairs].reshape(-1, 2)
+
+
+def one_hot(codes: npt.NDArray[np.int64], sizes: Iterable[int]) -> npt.NDArray[np.float64]:
+    """Make a column of each category of each feature, from codes of shape (n_rows, n_features)."""
+    return np.hstack([np.eye(size)[column] for column, size in zip(codes.T, sizes, strict=True)])
+
+
+def one_hot_names(names: Iterable[str], sizes: Iterable[int]) -> tuple[str, ...]:
+    """Name these columns."""
+    return tuple(f"{name}={value}" for name, size in zip(names, sizes, strict=True) for value in range(size))

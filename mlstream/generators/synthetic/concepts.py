@@ -1,24 +1,27 @@
-"""Concepts: distributions of features and labels with parameters, and the transitions between them."""
+"""Concepts: distributions with parameters, the transitions between them, and the truth about where they drift."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil, sqrt
+from typing import Literal
 
 import numpy as np
 
 from metrics.validation import require_choice
-from mlstream.generators._checks import require_count, require_share
+from mlstream.generators._parameters import require_count, require_share
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.synthetic.concept_functions import KINDS, ConceptFunctions, Floats, Kind, make_functions
-from mlstream.streams.card_model import DriftTarget
-from mlstream.streams.stream import Indicator
+from mlstream.streams.card_model import DriftCard, DriftTarget
+from mlstream.streams.stream import Experience, Index, Indicator, Stream
 
 TARGETS: tuple[DriftTarget, ...] = ("P(X)", "P(Y|X)", "dependence")
 
 # Rows drawn to find the thresholds of labels.
 N_SAMPLE_ROWS = 65536
+Pattern = Literal["abrupt", "gradual", "incremental"]
 
 
 @dataclass(frozen=True)
@@ -201,3 +204,56 @@ def _blend_scores(
     square = (1 - progress) ** 2 + progress**2 + 2 * progress * (1 - progress) * agreement
     # Scores that turn round pass through zero.
     return np.asarray(blended / np.sqrt(np.maximum(square, 1e-3)))
+
+
+def list_drifts(
+    concepts: Sequence[Concept], path: Sequence[int], sizes: Sequence[int], pattern: Pattern, window: int
+) -> list[DriftCard]:
+    """List the drifts at the boundaries of a stream; a boundary between equal concepts is not a drift.
+
+    `path` and `sizes` hold the concept and the number of rows of each experience; one concept gives way to the next
+    within `window` rows.
+    """
+    ends = np.cumsum(sizes).tolist()
+    drifts = []
+    for number, (before, after) in enumerate(pairwise(path)):
+        start = ends[number] - window // 2
+        if what := changes_between(concepts[before], concepts[after]):
+            known = after in path[: number + 1]
+            drift = DriftCard(
+                what=what,
+                pattern=pattern,
+                start=start,
+                stop=start + window,
+                before=before,
+                after=after,
+                recurring=known,
+            )
+            drifts.append(drift)
+    return drifts
+
+
+def carry_drifts(stream: Stream, experiences: Sequence[Experience]) -> list[DriftCard]:
+    """Find the drifts of a stream again after rows were moved, left out or repeated.
+
+    A drift spans the first row that is not surely of the task before to the last one that is not surely of the task
+    after.
+    """
+    if not stream.card.drifts:
+        return []
+    rows = _rows(stream.experiences)
+    by_row = np.argsort(rows, kind="stable")
+    old = by_row[np.searchsorted(rows, _rows(experiences), sorter=by_row)]
+    return [
+        drift.model_copy(
+            update={
+                "start": int(np.append(np.flatnonzero(old >= drift.start), len(old))[0]),
+                "stop": int(np.append(-1, np.flatnonzero(old < drift.stop))[-1]) + 1,
+            }
+        )
+        for drift in stream.card.drifts
+    ]
+
+
+def _rows(experiences: Sequence[Experience]) -> Index:
+    return np.concatenate([experience.row_ids for experience in experiences])

@@ -9,16 +9,12 @@ from itertools import pairwise
 import numpy as np
 
 from metrics.validation import require_choice
-from mlstream._support.mapped import empty_table, slices, take_rows
-from mlstream._support.memory import INDEX_BYTES, require_memory
+from mlstream._support.mapped import INDEX_BYTES, empty_table, require_memory, slices, take_rows
 from mlstream.cards.description import describe_stream
-from mlstream.generators._checks import require_count
-from mlstream.generators._parameters import describe_call
+from mlstream.generators._parameters import describe_call, require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators._threads import for_each
-from mlstream.generators.schedule.experiences import lay_out
-from mlstream.generators.schedule.gradual_boundaries import require_window
-from mlstream.generators.schedule.orders import resolve_order
+from mlstream.generators.schedule.experiences import lay_out, require_window, resolve_order
 from mlstream.generators.schedule.partition import Partition, make_partition
 from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan
 from mlstream.generators.synthetic.concept_functions import ConceptFunctions, Floats, Kind, count_columns
@@ -26,11 +22,12 @@ from mlstream.generators.synthetic.concepts import (
     N_SAMPLE_ROWS,
     Concept,
     ConceptParams,
+    Pattern,
     changes_between,
     draw_rows,
+    list_drifts,
     make_concepts,
 )
-from mlstream.generators.synthetic.drift_truth import Pattern, list_drifts
 from mlstream.streams.card_model import DriftTarget, ScenarioCard
 from mlstream.streams.stream import Dataset, Stream
 

@@ -1,21 +1,27 @@
-"""Environments between which inputs, and what predicts the labels, shift."""
+"""Environments between which inputs, and what predicts the labels, shift; and the example of hats and shirts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from metrics.validation import require_choice
-from mlstream._support.memory import require_memory
-from mlstream.generators._checks import require_count, require_seed, require_share
-from mlstream.generators._parameters import describe_call
+from mlstream._support.mapped import require_memory
+from mlstream.generators._parameters import describe_call, require_count, require_seed, require_share
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles
-from mlstream.generators.synthetic.one_hot import one_hot, one_hot_names
-from mlstream.streams.stream import Dataset, Indicator, Stream
+from mlstream.generators.from_tables.environments_from_table import (
+    Role,
+    check_roles,
+    describe_environments,
+    lay_out_roles,
+)
+from mlstream.generators.synthetic.concept_functions import one_hot, one_hot_names
+from mlstream.streams.card_model import StreamCard
+from mlstream.streams.stream import Dataset, Indicator, Mask, Stream
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -24,6 +30,13 @@ Encoding = Literal["codes", "one-hot", "numeric"]
 # The correlations drawn from these parameters are on the card.
 _DRAWN_FROM = ("correlation", "shifted_correlation")
 _TWELVE = ("train",) * 3 + ("validation", "test") + ("unseen",) * 7
+# Generator -> beginning of the names of invariant features.
+_INVARIANT: Mapping[str, str] = MappingProxyType({"environment_stream": "invariant-", "hat_and_shirt_stream": "hat"})
+# Columns: hat, orange, responds. Six people a domain.
+_PEOPLE = {
+    "A": ((0, 1, 1), (0, 1, 1), (0, 1, 0), (1, 1, 0), (1, 0, 0), (1, 0, 0)),
+    "B": ((0, 0, 1), (0, 0, 1), (0, 0, 0), (1, 1, 0), (1, 0, 0), (1, 0, 0)),
+}
 
 
 def environment_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
@@ -192,3 +205,83 @@ def _encode(
     if encoding == "numeric":
         X += 0.25 * generator_for(Purpose.ENVIRONMENTS, seed, 2).normal(size=X.shape)
     return X, tuple(names)
+
+
+def invariant_features(card: StreamCard) -> Mask:
+    """Return which features of a synthetic stream of environments are invariant.
+
+    A learner that sees no other features is the reference of such a stream: it is what learners made for invariance aim
+    at. No contestant of a challenge can make it, since public cards hide the generator.
+
+    Parameters
+    ----------
+    card : StreamCard
+        Card of a stream of `environment_stream` or `hat_and_shirt_stream`.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_features,)
+        True for features whose relation to the labels is the same in every environment.
+
+    Raises
+    ------
+    ValueError
+        If the stream was not made by one of these generators.
+
+    Examples
+    --------
+    >>> from mlstream.generators import environment_stream, invariant_features
+    >>> stream = environment_stream(("train", "unseen"), n_rows=50, invariant=(2, 3), spurious=(2,))
+    >>> invariant_features(stream.card).tolist()
+    [True, True, False]
+    """
+    beginning = _INVARIANT.get(card.generator.name)
+    if beginning is None:
+        raise ValueError(
+            f"card must be that of a stream of {' or '.join(_INVARIANT)}: no other names its invariant features. "
+            f"Got the generator {card.generator.name!r} instead."
+        )
+    return np.array([name.startswith(beginning) for name in card.feature_names])
+
+
+def hat_and_shirt_stream(*, seed: int = 0, n_copies: int = 50, name: str = "hat-and-shirt") -> Stream:
+    """Make the example of hats and shirts, exact to its proportions: who wears a hat never responds.
+
+    Parameters
+    ----------
+    seed : int
+        Source of everything random: the order of the rows.
+    n_copies : int
+        Copies of the six people of a domain, in its experience and again in its evaluation set.
+    name : str
+        Name of the stream.
+
+    Returns
+    -------
+    Stream
+        Domains A and B, one experience each. Features are "hat" and "orange", the label is "responds". The hat is
+        invariant; orange predicts a response in A, and blue does in B.
+
+    References
+    ----------
+    Criteo AI Lab, "PRINCE: PRomoting INvariance for Classification across Environments", challenge of ECML-PKDD 2022.
+
+    Examples
+    --------
+    >>> hat_and_shirt_stream(n_copies=1)
+    Stream('hat-and-shirt': 2 experiences of 2 tasks, 12 rows, 2 features, 1 labels)
+    """
+    # Four blocks of copies of six people, with two features and one label, as integers before they are converted.
+    require_memory(4 * 6 * 3 * 8 * require_count(n_copies, "n_copies"), "n_copies copies")
+    rng = generator_for(Purpose.SPLIT, require_seed(seed))
+    # Whole copies are learnt and whole copies held out, so that both are exact.
+    halves = [rng.permutation(np.tile(_PEOPLE[domain], (n_copies, 1))) for domain in "AABB"]
+    people = np.concatenate(halves)
+    X, Y = people[:, :2].astype(np.float64), people[:, 2:].astype(np.uint8)
+    table = Dataset(X, Y, ("hat", "orange"), ("responds",), name, source="synthetic")
+    members = np.split(np.arange(len(people)), 2)
+    roles: tuple[Role, Role] = ("train", "train")
+    parts = lay_out_roles(table, members, roles, evaluation_fraction=0.5, seed=seed, shuffle=False)
+    call = describe_call(hat_and_shirt_stream, {"n_copies": n_copies, "name": name, "seed": seed})
+    description = "Two domains in which the colour of the shirt misleads and the hat does not."
+    return Stream(parts, describe_environments(table, parts, roles, call, name=name, description=description))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlstream.data.events import TIME_TYPE, EventColumn, Events, Numbers, TextColumn
-from mlstream.generators._checks import require_count
+from mlstream.generators._parameters import require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.streams.stream import Index
 

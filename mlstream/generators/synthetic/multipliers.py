@@ -8,11 +8,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from mlstream._support.mapped import empty_table, slices
-from mlstream._support.memory import INDEX_BYTES, require_memory
+from mlstream._support.mapped import INDEX_BYTES, empty_table, require_memory, slices
 from mlstream.cards.description import describe_stream
-from mlstream.generators._checks import require_count, require_seed, require_share
-from mlstream.generators._parameters import describe_call
+from mlstream.generators._parameters import describe_call, require_count, require_seed, require_share
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators._threads import for_each
 from mlstream.generators.schedule.experiences import lay_out

@@ -21,14 +21,13 @@ from scipy import sparse
 
 from mlstream._support.content import FormatError, show
 from mlstream._support.files import did_you_mean
-from mlstream._support.memory import require_memory
+from mlstream._support.mapped import require_memory
 from mlstream._support.reading import ReadingOptions
 from mlstream._support.validation_errors import describe_error
-from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import ReadingCard
+from mlstream.streams.frames import Features
 from mlstream.streams.label_values import Indicator
-from mlstream.streams.tables._growing_arrays import Cells, Growing, GrowingTable
-from mlstream.streams.tables._joined_features import join_columns
+from mlstream.streams.tables.arrays import Cells, Growing, GrowingTable, join_columns
 from mlstream.streams.tables.label_columns import gather_labels
 from mlstream.streams.tables.missing_values import fill_missing, mark_missing
 from mlstream.streams.tables.table import Column, Table, find_columns, join_key_columns, peek, take_columns, to_number
@@ -138,7 +137,7 @@ def part(
     _require_rows(first.path, n_rows, extras.n_rows)
     cells = X.take()
     _warn_of_keys(cells, names, columns, first.path, reading.time)
-    values = _category_values(columns, reading)
+    values = {column.name: column.categories for column in columns if _is_category(column, reading)}
     filled, feature_names = _fill(cells, names, columns, first.path, reading)
     if reading.missing == "drop":
         reading = reading.model_copy(update={"n_dropped": n_rows - extras.n_rows})
@@ -311,10 +310,6 @@ def _is_one_hot(column: Column, reading: ReadingCard) -> bool:
 
 def _is_category(column: Column, reading: ReadingCard) -> bool:
     return reading.categories == "ordinal" and column.values is not None
-
-
-def _category_values(columns: Sequence[Column], reading: ReadingCard) -> dict[str, tuple[str, ...]]:
-    return {column.name: column.categories for column in columns if _is_category(column, reading)}
 
 
 def _read_features(table: Table, features: Sequence[int], reading: ReadingCard) -> Cells:

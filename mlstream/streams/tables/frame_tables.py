@@ -15,10 +15,10 @@ from scipy import sparse
 
 from mlstream._support.content import FormatError, at, first_repeated, show
 from mlstream._support.reading import ReadingOptions
-from mlstream.streams.array_likes import Features
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.frames import (
     MAX_EXACT,
+    Features,
     Frame,
     column_names,
     is_frame,

@@ -16,10 +16,10 @@ from scipy import sparse
 
 from mlstream._support.content import FormatError, clip, show
 from mlstream._support.files import did_you_mean
-from mlstream._support.memory import require_memory
+from mlstream._support.mapped import require_memory
 from mlstream.streams.card_model import ReadingCard
 from mlstream.streams.label_values import Indicator
-from mlstream.streams.tables._growing_arrays import Cells, Growing
+from mlstream.streams.tables.arrays import Cells, Growing
 from mlstream.streams.tables.table import Column, Table, take_columns, to_number
 from mlstream.streams.tables.text_columns import find_truth
 

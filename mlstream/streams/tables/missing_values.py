@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from mlstream._support.content import FormatError, show
-from mlstream.streams.array_likes import Features
+from mlstream.streams.frames import Features
 from mlstream.streams.tables.text_columns import IGNORE
 
 _NONE = np.empty(0, np.int64)

@@ -16,8 +16,7 @@ from scipy import sparse
 
 from mlstream._support.content import FormatError, at, show
 from mlstream._support.files import did_you_mean
-from mlstream.streams.tables._growing_arrays import Cells, Growing, GrowingTable
-from mlstream.streams.tables._joined_features import cut_rows
+from mlstream.streams.tables.arrays import Cells, Growing, GrowingTable, cut_rows
 
 
 class Column(NamedTuple):

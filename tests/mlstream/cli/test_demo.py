@@ -68,7 +68,7 @@ def test_a_demo_that_fails_leaves_nothing_and_a_second_try_works(tmp_path, monke
 
 def test_a_demo_whose_run_fails_says_so_and_keeps_the_traceback(tmp_path, monkeypatch):
     monkeypatch.setattr("mlstream.cli.demo.STRATEGIES", ("mean",))
-    monkeypatch.setattr("mlstream.campaign.worker.evaluate", _fail)
+    monkeypatch.setattr("mlstream.campaign.executors.evaluate", _fail)
     with pytest.raises(
         RuntimeError, match=r"3 of 3 runs failed.* Got OSError: no room \((.*)/mean-seed0-order0-split0\.json"
     ) as told:

@@ -9,9 +9,10 @@ from typer.main import get_command
 from mlstream._support.reading import ReadingOptions
 from mlstream.cli import app
 from mlstream.cli.generator_commands import GENERATE, PERTURB, SYNTHESISE, option_of
-from mlstream.cli.terms import FLAGS
+from mlstream.cli.reading import FLAGS
 from mlstream.generators import GENERATORS
 from tests.loops import check_all
+from tests.mlstream.cli.commands import invoke, make, write_table
 from tests.mlstream.generators.test_registry import STREAMS
 
 COMMANDS = (*GENERATE, *SYNTHESISE, *PERTURB)
@@ -104,3 +105,22 @@ def test_every_command_that_takes_a_table_has_the_options_of_load_dataset():
             assert built[name].opts == [f"--{name.replace('_', '-')}"]
             assert built[name].help.endswith(".")
             assert built[name].rich_help_panel == "How the table is read"
+
+
+def test_a_number_of_tasks_is_suggested_and_drawn(tmp_path):
+    table = write_table(tmp_path / "toy.arff", label_sets=("1100", "1000", "0011", "0001"))
+    picture = tmp_path / "suggestion.png"
+    result = invoke("suggest-tasks", table, "--max-tasks", 4, "--starts", 3, "--picture", picture)
+    assert result.exit_code == 0
+    assert "Suggested: 2 tasks.\nDrew" in result.output
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_where_every_number_is_merged_one_task_is_suggested_and_other_rules_are_named(tmp_path):
+    table = write_table(tmp_path / "toy.arff", label_sets=("1000", "0100", "0010"))
+    result = invoke("suggest-tasks", table)
+    assert "Suggested: 1 task.\nOf every other number," in result.output
+    assert "are merged: `mlstream scenario TABLE task-based` finds tasks by other rules (--by features" in result.output
+    made = invoke("generate", table, "--tasks", 1, "--output", tmp_path / "one.npz")
+    assert "instead of" not in made.output
+    assert make("scenario", table, "task-based", "--by", "features", output=tmp_path / "four.npz").n_tasks == 4

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from mlstream.data import selection
-from mlstream.data.registry import DataFile, DatasetEntry
-from mlstream.data.selection import Selection, describe_dataset
+from mlstream.data import registry
+from mlstream.data.registry import DataFile, DatasetEntry, Selection, describe_dataset
 
 SIZES = {"n_samples": 100, "n_features": 10, "n_labels": 5}
 
@@ -40,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         make_entry("long", n_samples=10_000, domain="music"),
         make_entry("unknown", n_samples=None, n_features=None, licence="none"),
     )
-    monkeypatch.setattr(selection, "list_datasets", lambda: entries)
+    monkeypatch.setattr(registry, "list_datasets", lambda: entries)
     monkeypatch.setenv("MLSTREAM_DATA", str(tmp_path))
     monkeypatch.setenv("MLSTREAM_CACHE", str(tmp_path / "cache"))
     return tmp_path

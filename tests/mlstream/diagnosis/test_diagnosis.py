@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy import sparse
 
-from mlstream.diagnosis.diagnosis import describe_labels, diagnose
+from mlstream.diagnosis.diagnosis import describe_labels, diagnose, duplicated_evaluation_rows, row_digests
 from mlstream.generators import duplicated_rows, iirc_stream, multiplier_stream, scenario_stream, task_stream
 from tests.mlstream.generators.tables import make_table
-from tests.mlstream.small_streams import streams
+from tests.mlstream.small_streams import Shape, build_stream, streams
 
 LABELS = hnp.arrays(np.uint8, st.tuples(st.integers(0, 12), st.integers(1, 5)), elements=st.integers(0, 1))
+SMALL = hnp.arrays(np.float64, st.tuples(st.integers(1, 20), st.just(2)), elements=st.sampled_from([0.0, -0.0, 1.0]))
 
 
 @pytest.mark.slow
@@ -122,3 +124,27 @@ def test_sorted_rows_persist_and_shuffled_ones_do_not():
     (shuffled,) = diagnose(scenario_stream(table, "online", by="time", n_tasks=1, stratified=True)).experiences
     assert shuffled.repeated < 0.75
     assert abs(shuffled.kappa) < 0.5
+
+
+@given(SMALL, st.booleans())
+def test_rows_with_equal_numbers_have_equal_digests(X, as_sparse):
+    digests = row_digests(sparse.csr_array(X) if as_sparse else X)
+    for one, first in zip(digests, X, strict=True):
+        for other, second in zip(digests, X, strict=True):
+            assert (one == other) == (first == second).all()
+
+
+def test_stored_zeros_and_the_order_of_columns_do_not_count():
+    stored = sparse.csr_array((np.array([2.0, 0.0, 1.0]), np.array([2, 1, 0]), np.array([0, 3])), shape=(1, 3))
+    assert row_digests(stored) == row_digests(sparse.csr_array(np.array([[1.0, 0.0, 2.0]])))
+    assert stored.nnz == 3
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_evaluation_rows_are_compared_with_all_learning_rows(as_sparse):
+    X = np.random.default_rng(0).integers(0, 2, (60, 4)).astype(float)
+    stream = build_stream(X, Shape(sparse=as_sparse, sizes=(4, 0, 3), evaluation_sizes=(50, 3)))
+    learnt = {tuple(row) for row in X[:7]}
+    expected = [tuple(row) in learnt for row in X[7:60]]
+    assert np.concatenate(duplicated_evaluation_rows(stream)).tolist() == expected
+    assert 0 < sum(expected) < 53

@@ -13,7 +13,7 @@ from scipy import sparse
 from estimators import AlarmBudget, OnlineLogisticRegression
 from metrics import ba_macro, expected_calibration_error, rmse
 from mlstream import Dataset, Events, RunResult, TextColumn, evaluate, load_runs, report, task_stream
-from mlstream.evaluation.live_chunks import is_live
+from mlstream.evaluation.live import is_live
 from mlstream.generators import LiveWindows
 from mlstream.records.run_record import load_run, save_card, save_run
 from tests.mlstream.evaluation.streams import Online

@@ -16,7 +16,7 @@ from mlstream.data.in_memory import as_dataset
 from mlstream.formats.io import files_of
 from mlstream.formats.key_files import _read_keys, describe_types, infer_keys, keys_path, parse_keys, write_keys
 from mlstream.formats.table_io import write_table
-from mlstream.publishing.keys import without_keys
+from mlstream.publishing.source_tables import without_keys
 from mlstream.streams.keys import to_objects
 from mlstream.streams.stream import Dataset
 from tests.mlstream.small_streams import Shape, assert_same_stream, keys, make_keyed_stream

@@ -14,7 +14,7 @@ from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, parquet_rows, save
 from mlstream.formats.parquet_rows import StreamRows
 from mlstream.formats.parquet_stream import restore_rows
-from mlstream.formats.stream_files import describe_file
+from mlstream.formats.table_io import describe_file
 from mlstream.streams.card_model import load_card
 from tests.loops import check_all
 from tests.mlstream.small_streams import Shape, assert_same_stream, make_stream

@@ -28,7 +28,7 @@ from mlstream.formats import load, save
 from mlstream.formats.parquet_rows import StreamRows
 from mlstream.generators import carve_environments, scenario_stream, task_stream
 from mlstream.publishing.folder import publish, regenerate, verify
-from mlstream.publishing.keys import have_same_keys
+from mlstream.publishing.source_tables import have_same_keys
 from mlstream.streams.card_model import PersistenceCard, load_card
 from mlstream.streams.stream import Stream, StreamParts
 from mlstream.streams.tables.mulan import read_labels

@@ -142,7 +142,7 @@ def test_an_older_page_is_replaced_only_by_a_whole_one(campaign, tmp_path, monke
     page = tmp_path / "page.html"
     page.write_text("older")
     monkeypatch.setattr(
-        "mlstream._support.files._flush_to_disk", lambda path: (_ for _ in ()).throw(OSError("disk full"))
+        "mlstream._support.files.flush_to_disk", lambda path: (_ for _ in ()).throw(OSError("disk full"))
     )
     with pytest.raises(OSError, match="disk full"):
         report(campaign, page)

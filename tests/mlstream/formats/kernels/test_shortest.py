@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mlstream.formats._kernels.shortest import LONGEST, write_double
+from mlstream.formats._kernels.print import LONGEST, write_double
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 BITS = st.integers(0, 2**64 - 1).map(lambda bits: float(np.uint64(bits).view(np.float64))).filter(np.isfinite)

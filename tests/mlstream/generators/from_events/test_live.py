@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mlstream import Events, TextColumn
 from mlstream.generators import LiveWindows, windowed
-from mlstream.generators.from_events import live, waiting
+from mlstream.generators.from_events import live, live_events
 from tests.loops import check_all
 
 SECOND = 10**6
@@ -120,7 +120,7 @@ def test_rows_are_those_of_the_batch_form(drawn, max_delay, every, by, horizon, 
     n_pending, n_block = limits
     with (
         mock.patch.multiple(live, MAX_PENDING=n_pending, BLOCK=n_block),
-        mock.patch.object(waiting, "MAX_PENDING", n_pending),
+        mock.patch.object(live_events, "MAX_PENDING", n_pending),
     ):
         windows = LiveWindows(f"{every}s", max_delay=f"{max_delay}s", **options)
         tables = []

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlstream.generators.synthetic.environments import environment_stream
+from mlstream.generators import environment_stream, hat_and_shirt_stream, invariant_features
 from tests.loops import check_all
+from tests.mlstream.evaluation.streams import make_stream
 
 TWO = ("train", "unseen")
 
@@ -92,3 +93,69 @@ def test_errors_name_rule_and_value():
         ],
         check,
     )
+
+
+def rates(stream, column):
+    """Return the share of positive rows by category of a 0/1 column, in each environment."""
+    return np.array([[part.Y[part.X[:, column] == value].mean() for value in (0, 1)] for part in stream])
+
+
+@pytest.mark.parametrize("encoding", ["codes", "one-hot", "numeric"])
+def test_they_are_the_first_of_each_encoding(encoding):
+    stream = environment_stream(("train", "test"), n_rows=50, invariant=(2, 5), spurious=(3,), encoding=encoding)
+    n_invariant, n_spurious = (7, 3) if encoding == "one-hot" else (2, 1)
+    assert invariant_features(stream.card).tolist() == [True] * n_invariant + [False] * n_spurious
+
+
+def test_only_invariant_columns_have_the_same_conditional_rates_everywhere():
+    stream = environment_stream(
+        ("train",) * 3, n_rows=20_000, invariant=(2,), spurious=(2,), correlations=(0.9, -0.5, 0.1), diversity=0.0
+    )
+    for column, is_invariant in enumerate(invariant_features(stream.card)):
+        spread = np.ptp(rates(stream, column), axis=0).max()
+        assert (spread < 0.05) == is_invariant, spread
+
+
+def test_the_hat_is_invariant_and_the_shirt_is_not():
+    stream = hat_and_shirt_stream()
+    assert invariant_features(stream.card).tolist() == [True, False]
+    assert np.ptp(rates(stream, 0), axis=0).max() == 0
+    assert np.ptp(rates(stream, 1), axis=0).max() > 0.3
+
+
+def test_other_streams_are_refused():
+    with pytest.raises(ValueError, match=r"card must be that of a stream of environment_stream or .* Got"):
+        invariant_features(make_stream().card)
+
+
+@given(st.integers(1, 5), st.integers(0, 5))
+def test_every_part_is_exact(n_copies, seed):
+    stream = hat_and_shirt_stream(n_copies=n_copies, seed=seed)
+    for domain in (0, 1):
+        for part in (stream.experiences[domain], stream.evaluation_sets[domain]):
+            hat, orange, responds = (*part.X.T.astype(bool), part.Y[:, 0].astype(bool))
+            assert len(part) == 6 * n_copies
+            assert hat.sum() == 3 * n_copies
+            assert not responds[hat].any()
+            assert responds[~hat].sum() == 2 * n_copies
+            assert orange[hat].sum() == n_copies
+            # Without a hat, all wear orange in A and blue in B.
+            assert (orange[~hat] == (domain == 0)).all()
+    rows = [part.row_ids for part in (*stream.experiences, *stream.evaluation_sets)]
+    assert sorted(np.concatenate(rows).tolist()) == list(range(24 * n_copies))
+
+
+def test_the_colour_misleads_and_the_hat_does_not():
+    a, b = hat_and_shirt_stream(seed=0)
+    for column, same in ((0, True), (1, False)):
+        rates = [[part.Y[part.X[:, column] == value].mean() for value in (0, 1)] for part in (a, b)]
+        assert (rates[0] == rates[1]) is same
+    orange, blue = ([part.Y[part.X[:, 1] == value].mean() for part in (a, b)] for value in (1, 0))
+    assert orange[0] > blue[0]
+    assert orange[1] < blue[1]
+
+
+def test_the_order_depends_on_the_seed_and_bad_input_is_refused():
+    assert hat_and_shirt_stream(seed=0).card.data_sha256 != hat_and_shirt_stream(seed=1).card.data_sha256
+    with pytest.raises(ValueError, match=r"n_copies must be a whole number, at least 1. Got 0"):
+        hat_and_shirt_stream(n_copies=0)

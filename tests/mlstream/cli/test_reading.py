@@ -10,7 +10,7 @@ from typer.main import get_command
 from mlstream.cards.terms import StreamTerms
 from mlstream.cli import app
 from mlstream.cli.generator_commands import GENERATE
-from mlstream.cli.terms import FLAGS
+from mlstream.cli.reading import FLAGS
 from mlstream.formats import load
 from mlstream.streams.card_model import AboutCard, TermsCard, load_card
 from tests.mlstream.cli.commands import invoke, make, write_table

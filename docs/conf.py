@@ -38,6 +38,7 @@ html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["site.css", "gallery.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
+html_search_scorer = str(Path(__file__).parent / "_extensions" / "search_scorer.js")
 html_context = {"default_mode": "auto"}  # light or dark, as the system is
 html_theme_options = {
     "show_prev_next": False,

@@ -7,6 +7,7 @@ import os
 import runpy
 import zipfile
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -143,9 +144,21 @@ def test_formulas_are_drawn(site, browser):
     assert browser.run("document.querySelector('math[display=block] mfrac').getBoundingClientRect().height") > 20
 
 
-def test_a_search_finds_pages_from_disk(site, browser):
-    browser.open(f"{(site / KINDS['search']).as_uri()}?q=forgetting")
-    browser.wait_until("document.querySelectorAll('ul.search li').length > 3")
+# Words that people type, and the page that answers them.
+SEARCHES = {
+@@
+}
+
+
+def test_a_search_finds_first_the_page_that_answers(site, browser):
+    def check(case):
+        words, page = case
+        browser.open(f"{(site / KINDS['search']).as_uri()}?q={quote(words)}")
+        browser.wait_until("document.querySelector('ul.search li > a')")
+        first = browser.run("document.querySelector('ul.search li > a').getAttribute('href')")
+        assert first.partition(".html")[0] == page
+
+    check_all(SEARCHES.items(), check)
 
 
 @pytest.fixture(scope="module")

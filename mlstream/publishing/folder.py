@@ -34,8 +34,8 @@ from mlstream.formats.key_files import keys_path
 from mlstream.formats.parquet_rows import StreamRows
 from mlstream.formats.stream_files import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
-from mlstream.plotting.labels import label_svg
-from mlstream.plotting.schedules import schedule_svg
+from mlstream.plotting.label_frequency import label_svg
+from mlstream.plotting.schedule import schedule_svg
 from mlstream.publishing.keys import describe_dropped_keys, have_same_keys, without_keys
 from mlstream.publishing.presets import list_presets, make_preset
 from mlstream.publishing.source_tables import find_table, require_own_table, without_folders

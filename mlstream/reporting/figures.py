@@ -15,11 +15,11 @@ from mlstream.analysis.pareto import pareto_points
 from mlstream.analysis.score_info import score_heading
 from mlstream.analysis.transfer import transfer
 from mlstream.plotting.alarms import alarm_figure
-from mlstream.plotting.costs import cost_figure
-from mlstream.plotting.curves import curve_figure
+from mlstream.plotting.critical_difference import rank_figure
 from mlstream.plotting.matplotlib_parts import write_png_and_svg
-from mlstream.plotting.rank_diagrams import rank_figure
-from mlstream.plotting.transfer import transfer_figure
+from mlstream.plotting.pareto_front import cost_figure
+from mlstream.plotting.score_curves import curve_figure
+from mlstream.plotting.transfer_matrix import transfer_figure
 from mlstream.records.detection_record import Detection
 from mlstream.records.paths import file_name
 from mlstream.reporting.detection import alarm_lanes, charted

@@ -12,10 +12,10 @@ from mlstream.analysis.costs import cost_points
 from mlstream.analysis.curves import stream_curves
 from mlstream.analysis.groups import group_runs
 from mlstream.analysis.transfer import transfer
-from mlstream.plotting.costs import cost_figure
-from mlstream.plotting.curves import curve_figure
-from mlstream.plotting.rank_diagrams import rank_figure
-from mlstream.plotting.transfer import transfer_figure
+from mlstream.plotting.critical_difference import rank_figure
+from mlstream.plotting.pareto_front import cost_figure
+from mlstream.plotting.score_curves import curve_figure
+from mlstream.plotting.transfer_matrix import transfer_figure
 from mlstream.records.run_record import load_runs
 from mlstream.reporting.figures import write_figures
 from tests.mlstream.records.run_records import SIZES, STRATEGIES, TASKS, make_run, write_campaign

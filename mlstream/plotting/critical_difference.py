@@ -12,14 +12,14 @@ import numpy.typing as npt
 from mlstream.analysis.comparison import Ranking, compare, find_cliques
 from mlstream.analysis.groups import group_named
 from mlstream.analysis.score_info import score_heading
-from mlstream.plotting.matplotlib_parts import axes_or_new, literal, new_figure
+from mlstream.plotting.matplotlib_parts import Display, literal, new_figure
 from mlstream.plotting.plotly_parts import Chart, Json, View, safe, tight_frame
 from mlstream.plotting.styles import PAPER_COLOURS
 from mlstream.records.run_result import RunResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure
 
 # Heights above the axis of ranks, in levels; names of strategies hang one level apart.
 _TICK = 0.15
@@ -177,7 +177,7 @@ def _segment_trace(segment: Segment, width: int, name: str) -> Json:
     }
 
 
-class CriticalDifferenceDisplay:
+class CriticalDifferenceDisplay(Display):
     """A critical-difference diagram (Demšar 2006): bars join strategies that may be equal.
 
     Use `from_runs` to make it.
@@ -216,9 +216,6 @@ class CriticalDifferenceDisplay:
     [['NN', 'BR_HT'], ['BR_HT', 'mean']]
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-
     def __init__(
         self,
         ranks: npt.ArrayLike,
@@ -245,24 +242,10 @@ class CriticalDifferenceDisplay:
         ranking = self._ranking()
         return [list(ranking.names[first : last + 1]) for first, last in ranking.cliques]
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        CriticalDifferenceDisplay
-            This object, with `ax_` and `figure_`.
-        """
+    def _draw(self, ax: Axes | None) -> None:
         ranking = self._ranking()
-        self.ax_ = axes_or_new(ax, diagram_size(ranking))
-        self.figure_ = self.ax_.figure
+        self._begin(ax, diagram_size(ranking))
         draw_diagram(self.ax_, ranking)
-        return self
 
     @classmethod
     def from_runs(cls, runs: Sequence[RunResult], *, score: str = "ba_macro", ax: Axes | None = None) -> Self:

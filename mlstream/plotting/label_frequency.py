@@ -12,7 +12,7 @@ import numpy.typing as npt
 from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.plotting import svg
 from mlstream.plotting.matplotlib_parts import (
-    axes_or_new,
+    Display,
     draw_heat_map,
     inches_for,
     inches_for_names,
@@ -29,7 +29,7 @@ from mlstream.streams.tables.labels import LabelRule
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
 _WIDEST_CELL = 28
@@ -167,10 +167,10 @@ def _shade(share: float) -> str:
     return "#" + "".join(f"{channel:02x}" for channel in channels)
 
 
-class LabelFrequencyDisplay:
+class LabelFrequencyDisplay(Display):
     """How often each label occurs: bars for a table, a heat map for the tasks of a stream.
 
-    Use `from_dataset` or `from_stream` to make it.
+    Use `from_dataset` or `from_stream` to make it. Options of `plot` are those of ``Axes.bar``, or of ``Axes.imshow``.
 
     Parameters
     ----------
@@ -203,8 +203,6 @@ class LabelFrequencyDisplay:
     [0.5, 0.25]
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     bars_: BarContainer | None
     im_: AxesImage | None
 
@@ -224,32 +222,16 @@ class LabelFrequencyDisplay:
         if self.frequencies.ndim == 2:
             _require_names(task_names, len(self.frequencies), "task_names")
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure.
-        **kwargs
-            Options of ``Axes.bar``, or of ``Axes.imshow``.
-
-        Returns
-        -------
-        LabelFrequencyDisplay
-            This object, with `ax_`, `figure_`, `bars_` and `im_`.
-        """
+    def _draw(self, ax: Axes | None, **kwargs: Any) -> None:
         labels = self.label_names or [f"label {label}" for label in range(self.frequencies.shape[-1])]
         self.bars_, self.im_ = None, None
         if self.frequencies.ndim == 1:
-            self.ax_ = axes_or_new(ax, bars_size(labels), open_sides=True)
+            self._begin(ax, bars_size(labels), open_sides=True)
             self.bars_ = draw_label_bars(self.ax_, self.frequencies, labels, **kwargs)
         else:
             tasks = self.task_names or [f"task {task}" for task in range(len(self.frequencies))]
-            self.ax_ = axes_or_new(ax, label_size(tasks, labels))
+            self._begin(ax, label_size(tasks, labels))
             self.im_ = draw_label_shares(self.ax_, self.frequencies, tasks, labels, **kwargs)
-        self.figure_ = self.ax_.figure
-        return self
 
     @classmethod
     def from_dataset(

@@ -13,13 +13,13 @@ from mlstream.analysis.costs import SCORE, CostPoint
 from mlstream.analysis.groups import Runs, group_named
 from mlstream.analysis.pareto import front_of, pareto_points
 from mlstream.analysis.score_info import score_heading
-from mlstream.plotting.matplotlib_parts import axes_or_new, draw_legend, literal, marker_style, new_figure
+from mlstream.plotting.matplotlib_parts import Display, draw_legend, literal, marker_style, new_figure
 from mlstream.plotting.plotly_parts import Chart, Json, View, axis, frame, safe
 from mlstream.plotting.styles import strategy_key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 # Width and height of the figure, in inches.
@@ -202,7 +202,7 @@ def _marker(point: tuple[float, float], width: float) -> Box:
 Cost = Literal["energy", "time"]
 
 
-class ParetoFrontDisplay:
+class ParetoFrontDisplay(Display):
     """A score against a cost, a point per strategy; a line joins those that no other beats in both.
 
     Use `from_runs` to make it.
@@ -240,8 +240,6 @@ class ParetoFrontDisplay:
     ['mean', 'NN']
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     points_: list[Line2D]
     front_: Line2D
 
@@ -273,23 +271,9 @@ class ParetoFrontDisplay:
         """Names of the strategies that no other beats in both, the cheapest first."""
         return [one.name for one in front_of(self._points())]
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        ParetoFrontDisplay
-            This object, with `ax_`, `figure_`, `points_` and `front_`.
-        """
-        self.ax_ = axes_or_new(ax, COSTS_SIZE, open_sides=True)
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax: Axes | None) -> None:
+        self._begin(ax, COSTS_SIZE, open_sides=True)
         self.points_, self.front_ = draw_costs(self.ax_, self._points(), self.score_name, self.cost_name)
-        return self
 
     @classmethod
     def from_runs(cls, runs: Runs, *, score: str = SCORE, cost: Cost = "energy", ax: Axes | None = None) -> Self:

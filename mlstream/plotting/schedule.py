@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.plotting import svg
-from mlstream.plotting.matplotlib_parts import axes_or_new, inches_for, name_rows, new_panels
+from mlstream.plotting.matplotlib_parts import Display, inches_for, name_rows, new_panels
 from mlstream.plotting.plotly_parts import Chart, View, axis, category_axis, frame, safe
 from mlstream.plotting.styles import PAPER_COLOURS, distinct
 from mlstream.streams.card_model import StreamCard
@@ -19,7 +19,7 @@ from mlstream.streams.stream import Stream
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure
 
 _BAR = "#2f6db0"
 _DRIFT = "#b3261e"
@@ -143,10 +143,10 @@ def _bar(visit: Visit, scale: float, top: float) -> str:
     )
 
 
-class ScheduleDisplay:
+class ScheduleDisplay(Display):
     """The schedule of a stream: a lane per task, and a bar for each experience that holds rows of it.
 
-    Use `from_stream` to make it.
+    Use `from_stream` to make it. Options of `plot` are those of ``Axes.broken_barh``, for all bars.
 
     Parameters
     ----------
@@ -179,8 +179,6 @@ class ScheduleDisplay:
     4
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     bars_: list[PolyCollection]
 
     def __init__(
@@ -196,26 +194,10 @@ class ScheduleDisplay:
                 f"Got shape {self.shares.shape} instead."
             )
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure.
-        **kwargs
-            Options of ``Axes.broken_barh``, for all bars.
-
-        Returns
-        -------
-        ScheduleDisplay
-            This object, with `ax_`, `figure_` and `bars_`.
-        """
+    def _draw(self, ax: Axes | None, **kwargs: Any) -> None:
         names = self.task_names or [f"task {task}" for task in range(self.shares.shape[1])]
-        self.ax_ = axes_or_new(ax, schedule_size(names))
-        self.figure_ = self.ax_.figure
+        self._begin(ax, schedule_size(names))
         self.bars_ = draw_schedule(self.ax_, self.shares, self.experience_sizes, names, **kwargs)
-        return self
 
     @classmethod
     def from_stream(cls, stream: Stream, *, ax: Axes | None = None, **kwargs: Any) -> Self:

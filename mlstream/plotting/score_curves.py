@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from mlstream.analysis.curves import Experiences, Kind, ScoreCurve, stream_curves
 from mlstream.analysis.groups import Runs, group_named
-from mlstream.plotting.matplotlib_parts import axes_or_new, draw_legend, line_style, literal, new_figure
+from mlstream.plotting.matplotlib_parts import Display, draw_legend, line_style, literal, new_figure
 from mlstream.plotting.plotly_parts import Json, View, axis, frame, line, rounded, safe
 from mlstream.plotting.styles import distinct, strategy_key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 _MAX_NAMED_VISITS = 24
@@ -86,10 +86,10 @@ def _visits_axis(experiences: Experiences) -> Json:
     return {**ticks, "tickvals": middles[::every], "ticktext": names[::every]}
 
 
-class ScoreCurvesDisplay:
+class ScoreCurvesDisplay(Display):
     """A score along a stream, a line per learner; every row is predicted and scored before it is learnt.
 
-    Use `from_results` to make it.
+    Use `from_results` to make it. Options of `plot` are those of ``Axes.plot``, for all lines.
 
     Parameters
     ----------
@@ -126,8 +126,6 @@ class ScoreCurvesDisplay:
     [0.5, 0.7]
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     lines_: list[Line2D]
 
     def __init__(
@@ -151,30 +149,14 @@ class ScoreCurvesDisplay:
                 f"Got {lengths[0]} rows, {lengths[1]} scores and {len(names)} names."
             )
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure.
-        **kwargs
-            Options of ``Axes.plot``, for all lines.
-
-        Returns
-        -------
-        ScoreCurvesDisplay
-            This object, with `ax_`, `figure_` and `lines_`.
-        """
-        self.ax_ = axes_or_new(ax, CURVES_SIZE, open_sides=True)
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax: Axes | None, **kwargs: Any) -> None:
+        self._begin(ax, CURVES_SIZE, open_sides=True)
         curves = [
             ScoreCurve(name, place, rows.tolist(), scores)
             for place, (name, rows, scores) in enumerate(zip(self.names, self.n_rows, self.scores, strict=True))
         ]
         experiences = Experiences(self.experience_sizes, (), ())
         self.lines_ = draw_score_curves(self.ax_, self.score_name, curves, experiences, **kwargs)
-        return self
 
     @classmethod
     def from_results(

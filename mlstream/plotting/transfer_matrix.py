@@ -12,7 +12,7 @@ import numpy.typing as npt
 from mlstream.analysis.score_info import score_heading
 from mlstream.analysis.transfer import Limits, Transfer, common_limits, measured_rows
 from mlstream.plotting.matplotlib_parts import (
-    axes_or_new,
+    Display,
     draw_heat_map,
     draw_legend,
     inches_for,
@@ -28,7 +28,7 @@ from mlstream.records.run_result import RunResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
     from matplotlib.lines import Line2D
 
@@ -153,7 +153,7 @@ def _lines_view(one: Transfer, limits: Limits) -> View:
 Kind = Literal["matrix", "lines"]
 
 
-class TransferMatrixDisplay:
+class TransferMatrixDisplay(Display):
     """The matrix R: the score on the evaluation set of each task, after each experience.
 
     Use `from_result` to make it.
@@ -193,8 +193,6 @@ class TransferMatrixDisplay:
     (3, 2)
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     im_: AxesImage | None
     lines_: list[Line2D]
 
@@ -234,8 +232,7 @@ class TransferMatrixDisplay:
         names = self.task_names or [f"task {task}" for task in range(self.R.shape[1])]
         one = Transfer(self.score_name, self.R, self.order, names)
         is_matrix = kind == "matrix"
-        self.ax_ = axes_or_new(ax, matrix_size(one) if is_matrix else LINES_SIZE, open_sides=not is_matrix)
-        self.figure_ = self.ax_.figure
+        self._begin(ax, matrix_size(one) if is_matrix else LINES_SIZE, open_sides=not is_matrix)
         self.im_ = draw_transfer_matrix(self.ax_, one, **kwargs) if is_matrix else None
         self.lines_ = [] if is_matrix else draw_transfer_lines(self.ax_, one, **kwargs)
         return self

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import logging
+import re
 from collections.abc import Callable, Iterator, Sequence
 
-from mlstream.cards.croissant_check import list_croissant_errors
+from estimators.contract.lazy import needing
+from mlstream.cards.archives import zenodo_licence
+from mlstream.cards.croissant import card_croissant
 from mlstream.cards.openml import has_targets
 from mlstream.cards.terms import stated_terms
-from mlstream.cards.zenodo import zenodo_licence
 from mlstream.streams.card_model import StreamCard
 
 _MIN_ZENODO_TEXT = 3
 _MAX_ZENODO_BYTES = 50 * 10**9
+_ISSUE = re.compile(r"^  -  (.+)$", re.MULTILINE)
+_WARNINGS = re.compile(r"^Found the following \d+ warning", re.MULTILINE)
 
 
 def list_refusals(card: StreamCard, hubs: Sequence[str] = ()) -> list[str]:
@@ -30,6 +36,27 @@ def require_hubs(hubs: Sequence[str]) -> None:
     """Refuse a name that is not that of a hub."""
     if unknown := set(hubs) - _HUBS.keys():
         raise ValueError(f"hub (--for) must be one of {', '.join(_HUBS)}. Got {min(unknown)!r} instead.")
+
+
+def list_croissant_errors(card: StreamCard) -> list[str]:
+    """List the errors, without warnings, that mlcroissant finds in the Croissant metadata of a card.
+
+    Raises ImportError if mlcroissant is not installed.
+    """
+    with needing("Validating Croissant"):
+        import mlcroissant
+    # It logs what it only recommends, which the page of the card states already.
+    logger = logging.getLogger("absl")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        mlcroissant.Dataset(jsonld=json.loads(card_croissant(card)))
+    except mlcroissant.ValidationError as error:
+        errors = _WARNINGS.split(str(error))[0]
+        return [issue.rstrip(".") for issue in _ISSUE.findall(errors)] or [str(error).splitlines()[0]]
+    finally:
+        logger.setLevel(level)
+    return []
 
 
 def _openml(card: StreamCard) -> Iterator[str]:

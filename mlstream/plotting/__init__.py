@@ -1,45 +1,22 @@
 """Pictures of streams and runs, and displays in scikit-learn's manner, which keep the data and the axes.
 
-Displays are imported when they are first used: who draws a picture of a stream needs no records.
+Displays are imported when they are first used.
 """
 
 from typing import TYPE_CHECKING
 
+from estimators.contract.lazy import attach
+
 if TYPE_CHECKING:
-    from mlstream.plotting.displays import (
-        AlarmBudgetDisplay,
-        CriticalDifferenceDisplay,
-        ExplanationDisplay,
-        LabelFrequencyDisplay,
-        ParetoFrontDisplay,
-        PredictionSetsDisplay,
-        ReliabilityDisplay,
-        ScheduleDisplay,
-        ScoreCurvesDisplay,
-        TransferMatrixDisplay,
-    )
-
-__all__ = [
-    "AlarmBudgetDisplay",
-    "CriticalDifferenceDisplay",
-    "ExplanationDisplay",
-    "LabelFrequencyDisplay",
-    "ParetoFrontDisplay",
-    "PredictionSetsDisplay",
-    "ReliabilityDisplay",
-    "ScheduleDisplay",
-    "ScoreCurvesDisplay",
-    "TransferMatrixDisplay",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name in __all__:
-        from mlstream.plotting import displays
-
-        return getattr(displays, name)
-    raise AttributeError(f"module 'mlstream.plotting' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+    from mlstream.plotting.alarm_budget import AlarmBudgetDisplay as AlarmBudgetDisplay
+    from mlstream.plotting.critical_difference import CriticalDifferenceDisplay as CriticalDifferenceDisplay
+    from mlstream.plotting.explanation import ExplanationDisplay as ExplanationDisplay
+    from mlstream.plotting.label_frequency import LabelFrequencyDisplay as LabelFrequencyDisplay
+    from mlstream.plotting.pareto_front import ParetoFrontDisplay as ParetoFrontDisplay
+    from mlstream.plotting.prediction_sets import PredictionSetsDisplay as PredictionSetsDisplay
+    from mlstream.plotting.reliability import ReliabilityDisplay as ReliabilityDisplay
+    from mlstream.plotting.schedule import ScheduleDisplay as ScheduleDisplay
+    from mlstream.plotting.score_curves import ScoreCurvesDisplay as ScoreCurvesDisplay
+    from mlstream.plotting.transfer_matrix import TransferMatrixDisplay as TransferMatrixDisplay
+else:
+    __getattr__, __dir__, __all__ = attach(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from mlstream.plotting.styles import DASHES, PAPER_COLOURS, SYMBOLS, Key, distin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
     from matplotlib.image import AxesImage
     from matplotlib.text import Text
 
@@ -59,6 +59,39 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float], *, open_sides: bool 
     if open_sides:
         new.spines[["top", "right"]].set_visible(False)
     return new
+
+
+class Display:
+    """Data with a picture, in scikit-learn's manner: `_draw` begins with the axes, and keeps what it draws."""
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default a new figure.
+        **kwargs
+            Options of the method of Axes that draws, which the display names; some take none.
+
+        Returns
+        -------
+        Display
+            This object, with `ax_`, `figure_` and the display's other attributes.
+        """
+        self._draw(ax, **kwargs)
+        return self
+
+    def _draw(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError
+
+    def _begin(self, ax: Axes | None, size: tuple[float, float], *, open_sides: bool = False) -> Axes:
+        self.ax_ = axes_or_new(ax, size, open_sides=open_sides)
+        self.figure_ = self.ax_.figure
+        return self.ax_
 
 
 def axes_below(above: Axes, share: float) -> Axes:

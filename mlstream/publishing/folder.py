@@ -13,9 +13,9 @@ from typing import Unpack
 from scipy import sparse
 
 from mlstream._support.files import atomic_folder, is_plain, open_plain, sha256_of, write_text_atomically
+from mlstream.cards.archives import card_datacite, card_zenodo
 from mlstream.cards.citation import card_citation
 from mlstream.cards.croissant import card_croissant
-from mlstream.cards.datacite import card_datacite
 from mlstream.cards.description import hash_data, measure
 from mlstream.cards.front_matter import PARQUET
 from mlstream.cards.openml import card_openml
@@ -28,14 +28,13 @@ from mlstream.cards.terms import (
     stated_terms,
     with_terms,
 )
-from mlstream.cards.zenodo import card_zenodo
 from mlstream.formats import load, save
 from mlstream.formats.key_files import keys_path
 from mlstream.formats.parquet_rows import StreamRows
 from mlstream.formats.table_io import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
-from mlstream.plotting.labels import label_svg
-from mlstream.plotting.schedules import schedule_svg
+from mlstream.plotting.label_frequency import label_svg
+from mlstream.plotting.schedule import schedule_svg
 from mlstream.publishing.presets import list_presets, make_preset
 from mlstream.publishing.source_tables import (
     describe_dropped_keys,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from pathlib import Path
 
 from mlstream.records.run_result import Curve, RunResult
 
@@ -82,12 +81,3 @@ def _numbers(value: object, name: str, limit: float) -> Iterator[tuple[str, floa
     # Of NaN, every comparison is false.
     elif isinstance(value, int | float) and not abs(value) <= limit:
         yield name, value
-
-
-def failures(error: str | None, n_failed: int, n_results: int, path: Path, what: str) -> RuntimeError:
-    """Return the error about a campaign of which some runs, or detections, failed: the first one's, and its record."""
-    reason = (error or "No reason was recorded.").strip().splitlines()[-1]
-    return RuntimeError(
-        f"{n_failed} of {n_results} {what} failed and are tried again by the next start. "
-        f"Got {reason} ({path} keeps the traceback)."
-    )

@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from mlstream._support.files import write_text_atomically
-from mlstream.records.checks import failures
 from mlstream.records.paths import detection_path, require_own_path
 from mlstream.records.run_result import Score, as_number
-from mlstream.records.schema import AnyText, Record, VersionedRecord, read_record
+from mlstream.records.schema import (
+    AnyText,
+    Record,
+    VersionedRecord,
+    list_records,
+    read_record,
+    require_none_failed,
+    write_record,
+)
 from mlstream.streams.frames import make_frame
 
 if TYPE_CHECKING:
@@ -112,21 +118,9 @@ def detection_columns(detections: Sequence[Detection]) -> dict[str, Sequence[obj
 
 
 def save_detection(detection: Detection, directory: str | os.PathLike[str]) -> Path:
-    """Write the record of a detection, complete or not at all; only the record of a failure is ever replaced.
-
-    The folder is made if absent. Raises FileExistsError if a record other than a failure is there, ValueError if the
-    file is not a record of this version.
-    """
+    """Write the record of a detection, by the rules of `write_record`, into the folder of its campaign."""
     path = detection_path_of(detection, directory)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = detection.model_dump_json(indent=1)
-    try:
-        write_text_atomically(path, text, replace=False)
-    except FileExistsError:
-        if load_detection(path).status != "failed":
-            raise FileExistsError(f"{path} must not exist yet: it holds the record of an earlier detection.") from None
-        write_text_atomically(path, text)
-    return path
+    return write_record(detection, path, lambda path: load_detection(path).status == "failed", "detection")
 
 
 def load_detection(path: str | os.PathLike[str]) -> Detection:
@@ -165,8 +159,8 @@ def load_detections(directory: str | os.PathLike[str]) -> Detections:
     OSError
         If there is no permission to read a file or folder there.
     """
-    paths = sorted((Path(directory) / "detections").glob("*/*/*.json"))
-    return Detections(load_detection_at(path, directory) for path in paths if not path.name.startswith("."))
+    paths = list_records(Path(directory) / "detections", 2)
+    return Detections(load_detection_at(path, directory) for path in paths)
 
 
 def detection_path_of(one: Detection, directory: str | os.PathLike[str]) -> Path:
@@ -175,14 +169,9 @@ def detection_path_of(one: Detection, directory: str | os.PathLike[str]) -> Path
 
 
 def require_detected(detections: Sequence[Detection], directory: str | os.PathLike[str]) -> None:
-    """Raise a RuntimeError if a detection failed, once a campaign has ended.
-
-    It states how many failed, why the first one did, and the file that keeps its traceback.
-    """
-    failed = [one for one in detections if one.status == "failed"]
-    if failed:
-        first = detection_path_of(failed[0], directory)
-        raise failures(failed[0].error, len(failed), len(detections), first, "detections")
+    """Raise a RuntimeError about the detections that failed, if any, once a campaign has ended."""
+    errors = {detection_path_of(one, directory): one.error for one in detections if one.status == "failed"}
+    require_none_failed(errors, len(detections), "detections")
 
 
 def _require_order(name: str, rows: Sequence[int], last: int, *, step: int) -> None:

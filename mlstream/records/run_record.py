@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from filelock import lock_descriptor
-
 from mlstream._support.files import write_text_atomically
-from mlstream.records.checks import failures, require_consistent
+from mlstream.records.checks import require_consistent
 from mlstream.records.paths import file_name, require_own_path, run_path
 from mlstream.records.run_result import (  # noqa: F401 - some are here for pickles and programs of version 0.1
     Curve,
@@ -23,41 +21,14 @@ from mlstream.records.run_result import (  # noqa: F401 - some are here for pick
     Score,
     to_score,
 )
-from mlstream.records.schema import read_record, refusal
+from mlstream.records.schema import list_records, read_record, refusal, require_none_failed, write_record
 from mlstream.records.selection_record import SelectionRecord
 from mlstream.streams.card_model import StreamCard
 
 
 def save_run(result: RunResult, directory: str | os.PathLike[str]) -> Path:
-    """Write the record of a run, complete or not at all; only the record of a failure is ever replaced.
-
-    The folder is made if absent; several processes may write records there. Raises FileExistsError if a record is there
-    whose status is "done" or "capped", ValueError if the file is not a record of this version.
-    """
-    path = path_of(result, directory)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = result.model_dump_json(indent=1)
-    try:
-        write_text_atomically(path, text, replace=False)
-    except FileExistsError:
-        _replace_failure(path, text)
-    return path
-
-
-def _replace_failure(path: Path, text: str) -> None:
-    """Replace the record of a failure, unless another process has replaced it by anything else."""
-    while True:
-        with path.open("r+b") as file:
-            # Without locks in the file system, two processes may replace it at the same moment, which is rare.
-            with suppress(OSError):
-                lock_descriptor(file.fileno())
-            # The file that was opened may have been replaced before it was locked.
-            if not os.path.samestat(os.fstat(file.fileno()), path.stat()):
-                continue
-            if load_run(path).status != "failed":
-                raise FileExistsError(f"{path} must not exist yet: it holds the record of an earlier run.")
-            write_text_atomically(path, text)
-            return
+    """Write the record of a run, by the rules of `write_record`, into the folder of its campaign."""
+    return write_record(result, path_of(result, directory), lambda path: load_run(path).status == "failed", "run")
 
 
 def load_run(path: str | os.PathLike[str]) -> RunResult:
@@ -103,7 +74,7 @@ def load_runs(directory: str | os.PathLike[str]) -> Runs:
     OSError
         If there is no permission to read a file or folder there.
     """
-    paths = _list_records(Path(directory) / "runs")
+    paths = list_records(Path(directory) / "runs", 1)
     if not paths:
         folder = Path(directory)
         got = "none" if folder.is_dir() else "a file" if folder.exists() else "no such folder"
@@ -125,7 +96,7 @@ def has_runs(place: str | os.PathLike[str]) -> bool:
     """Return whether the folder of a campaign holds the record of a run."""
     # Others' folders may be closed to us.
     with suppress(OSError):
-        return bool(_list_records(Path(place) / "runs"))
+        return bool(list_records(Path(place) / "runs", 1))
     return False
 
 
@@ -135,13 +106,9 @@ def path_of(run: RunResult, directory: str | os.PathLike[str]) -> Path:
 
 
 def require_success(results: Sequence[RunResult], directory: str | os.PathLike[str]) -> None:
-    """Raise a RuntimeError if a run failed, once a campaign has ended.
-
-    It states how many failed, why the first one did, and the file that keeps its traceback.
-    """
-    failed = [result for result in results if result.status == "failed"]
-    if failed:
-        raise failures(failed[0].error, len(failed), len(results), path_of(failed[0], directory), "runs")
+    """Raise a RuntimeError about the runs that failed, if any, once a campaign has ended."""
+    errors = {path_of(run, directory): run.error for run in results if run.status == "failed"}
+    require_none_failed(errors, len(results), "runs")
 
 
 def load_selection(path: str | os.PathLike[str]) -> SelectionRecord:
@@ -164,9 +131,3 @@ def load_cards(directory: str | os.PathLike[str]) -> dict[str, StreamCard]:
     """Read the cards of a campaign's streams, by the name of the stream."""
     cards = [read_record(path, StreamCard) for path in sorted(Path(directory).glob("streams/*.card.json"))]
     return {card.name: card for card in cards}
-
-
-def _list_records(runs: Path) -> list[Path]:
-    """List files, sorted; `Path.glob` would skip folders without permission to read."""
-    folders = sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
-    return [path for folder in folders for path in sorted(folder.iterdir()) if path.suffix == ".json"]

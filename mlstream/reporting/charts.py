@@ -13,11 +13,11 @@ from mlstream.analysis.groups import Group, spread
 from mlstream.analysis.pareto import pareto_points
 from mlstream.analysis.score_info import score_heading
 from mlstream.analysis.transfer import Limits, Transfer
-from mlstream.plotting.costs import cost_chart
-from mlstream.plotting.curves import curve_view
+from mlstream.plotting.pareto_front import cost_chart
 from mlstream.plotting.plotly_parts import Chart, rounded
+from mlstream.plotting.score_curves import curve_view
 from mlstream.plotting.styles import Key, strategy_key
-from mlstream.plotting.transfer import matrix_names, transfer_heat_chart, transfer_lines_chart
+from mlstream.plotting.transfer_matrix import matrix_names, transfer_heat_chart, transfer_lines_chart
 from mlstream.reporting.methods_text import describe_shares
 from mlstream.reporting.tables import format_score
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Self
 
 from mlstream.plotting.alarms import (
     ALARM_KEYS,
@@ -18,6 +19,7 @@ from mlstream.plotting.alarms import (
 from mlstream.plotting.plotly_parts import Chart
 from mlstream.plotting.styles import Key
 from mlstream.records.detection_record import Alarm, Detection
+from mlstream.records.run_result import RunResult
 from mlstream.reporting.detection_tables import DetectionGroup, delay_table, detection_table, group_detections
 from mlstream.reporting.methods_text import Paragraph, describe_seeds, join_words
 from mlstream.reporting.tables import Table
@@ -31,12 +33,18 @@ _ERRORS = {
 
 
 @dataclass(frozen=True)
-class FailedDetection:
-    """A detection that failed: the reason in one line, and its traceback."""
+class Unfinished:
+    """A run or detection that did not reach the end: the reason in one line, and the whole error if it is longer."""
 
-    detection: Detection
+    record: RunResult | Detection
     reason: str
     traceback: str
+
+    @classmethod
+    def of(cls, record: RunResult | Detection, error: str | None) -> Self:
+        """Divide an error; the last line of a traceback names it."""
+        lines = (error or "No reason was recorded.").strip().splitlines()
+        return cls(record, lines[-1], "\n".join(lines) if len(lines) > 1 else "")
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ class DetectionPart:
     n_done: int
     n_failed: int
     streams: list[DetectionStream]
-    failed: list[FailedDetection]
+    failed: list[Unfinished]
     methods: list[Paragraph]
 
 
@@ -80,7 +88,7 @@ def detection_part(detections: Sequence[Detection], cards: Mapping[str, StreamCa
         n_done=len(detections) - len(failed),
         n_failed=len(failed),
         streams=[_describe(f"detection-{place}", cards[name], streams[name]) for place, name in enumerate(streams, 1)],
-        failed=[_describe_failed(one) for one in failed],
+        failed=[Unfinished.of(one, one.error) for one in failed],
         methods=[Paragraph("Drift detection", _methods(detections))],
     )
 
@@ -217,11 +225,6 @@ def _notices(card: StreamCard, groups: Sequence[DetectionGroup]) -> list[str]:
             "A drift within a task is known to nobody, and an alarm for it counts as false."
         )
     return notices
-
-
-def _describe_failed(one: Detection) -> FailedDetection:
-    lines = (one.error or "No reason was recorded.").strip().splitlines()
-    return FailedDetection(one, lines[-1], "\n".join(lines) if len(lines) > 1 else "")
 
 
 def _methods(detections: Sequence[Detection]) -> str:

@@ -16,15 +16,15 @@ from mlstream.analysis.groups import Group
 from mlstream.analysis.score_info import score_heading
 from mlstream.analysis.transfer import Limits, Transfer, score_limits, transfer
 from mlstream.cards.terms import StatedTerms, stated_terms
-from mlstream.plotting.labels import label_chart
+from mlstream.plotting.label_frequency import label_chart
 from mlstream.plotting.plotly_parts import Chart
-from mlstream.plotting.schedules import schedule_chart
+from mlstream.plotting.schedule import schedule_chart
 from mlstream.plotting.styles import Key, strategy_key, task_keys
 from mlstream.records.detection_record import Detection
 from mlstream.records.run_result import RunResult
 from mlstream.reporting.along_stream import along_table, final_table, repeating_note, speed_table
 from mlstream.reporting.charts import cost_charts, curve_chart, pareto_part, transfer_charts
-from mlstream.reporting.detection import DetectionPart, detection_part
+from mlstream.reporting.detection import DetectionPart, Unfinished, detection_part
 from mlstream.reporting.headline import headline
 from mlstream.reporting.methods_text import (
     Paragraph,
@@ -118,15 +118,6 @@ class Statistics:
     pair_tables: list[tuple[str, Table]]
 
 
-@dataclass(frozen=True)
-class Unfinished:
-    """A run that did not reach the end of its stream: the reason in one line, and the whole error if it is longer."""
-
-    run: RunResult
-    reason: str
-    traceback: str
-
-
 def describe(
     runs: Sequence[RunResult],
     streams: Mapping[str, list[Group]],
@@ -149,7 +140,9 @@ def describe(
             for place, (name, groups) in enumerate(streams.items(), 1)
         ],
         "strategies": _strategy_parts(runs, streams),
-        "unfinished": [_describe_unfinished(run) for run in runs if run.status != "done"],
+        "unfinished": [
+            Unfinished.of(run, run.error or _unrecorded_reason(run)) for run in runs if run.status != "done"
+        ],
         "estimators": _estimators(runs),
         "methods": _methods(runs, cards, detections, detection, is_compared=statistics is not None),
         "recorded": recorded_facts(runs) if runs else [],
@@ -309,15 +302,9 @@ def _describe_strategy(group: Group, limits: dict[str, Limits]) -> StrategyPart:
     return StrategyPart(group, transfer_charts(group.strategy, transfers, limits), transfers)
 
 
-def _describe_unfinished(run: RunResult) -> Unfinished:
-    # The last line of a traceback names the error.
-    lines = (run.error or _unrecorded_reason(run)).strip().splitlines()
-    return Unfinished(run, lines[-1], "\n".join(lines) if len(lines) > 1 else "")
-
-
 def _unrecorded_reason(run: RunResult) -> str:
     if run.status == "failed":
-        return "No reason was recorded."
+        return ""
     seen = max((curve.n_rows[-1] for curve in run.curves.values() if curve.n_rows), default=0)
     cap = f" of {run.settings['time_cap_s']} s" if run.settings.get("time_cap_s") else ""
     return f"Stopped at the time cap{cap} after {seen:,} of {sum(run.experience_sizes):,} rows."

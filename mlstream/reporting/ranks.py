@@ -10,9 +10,9 @@ import numpy as np
 from mlstream.analysis.comparison import ALPHA, Comparison, Ranking, ranking_of
 from mlstream.analysis.complete_blocks import LeftOut
 from mlstream.analysis.score_info import Heading, score_heading
+from mlstream.plotting.critical_difference import rank_chart
 from mlstream.plotting.matrices import PairMatrix, pair_chart
 from mlstream.plotting.plotly_parts import Chart
-from mlstream.plotting.rank_diagrams import rank_chart
 from mlstream.reporting.tables import PARAMETERS, STRATEGY, UNDEFINED, Cell, Table
 
 

@@ -18,12 +18,11 @@ from mlstream.analysis.comparison import compare_all
 from mlstream.analysis.groups import group_runs
 from mlstream.analysis.score_info import score_heading
 from mlstream.plotting.plotly_parts import Chart, frame
-from mlstream.plotting.transfer import matrix_names
+from mlstream.plotting.transfer_matrix import matrix_names
 from mlstream.records.detection_record import Detection, load_detections
 from mlstream.records.run_record import has_runs, load_cards, load_runs
 from mlstream.records.run_result import RunResult, Runs
-from mlstream.reporting.exports import write_tables
-from mlstream.reporting.figures import write_figures
+from mlstream.reporting.exports import write_figures, write_tables
 from mlstream.reporting.page import describe
 from mlstream.reporting.tables import format_score, scores_csv
 from mlstream.streams.card_model import StreamCard

@@ -2,7 +2,7 @@ import pytest
 
 from mlstream.analysis.groups import group_runs
 from mlstream.analysis.transfer import score_limits, transfer
-from mlstream.plotting.transfer import matrix_names
+from mlstream.plotting.transfer_matrix import matrix_names
 from tests.mlstream.records.run_records import ORDER, TASKS, make_failed, make_run
 
 

@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlstream.cards.about import about_template, read_about
+from mlstream.cards.archives import card_datacite, card_zenodo
 from mlstream.cards.citation import card_citation
 from mlstream.cards.croissant import card_croissant
-from mlstream.cards.datacite import card_datacite
 from mlstream.cards.page import card_page
 from mlstream.cards.terms import missing_about, stated_terms, with_terms
-from mlstream.cards.zenodo import card_zenodo
 from mlstream.formats import load
 from mlstream.generators import missing_labels, multiplier_stream, task_stream
 from mlstream.publishing.folder import publish, regenerate, verify

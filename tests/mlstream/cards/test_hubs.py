@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from mlstream.cards.archives import card_datacite, card_zenodo
 from mlstream.cards.croissant import card_croissant
-from mlstream.cards.croissant_check import list_croissant_errors
-from mlstream.cards.datacite import card_datacite
-from mlstream.cards.hubs import list_refusals
+from mlstream.cards.hubs import list_croissant_errors, list_refusals
 from mlstream.cards.terms import with_terms
-from mlstream.cards.zenodo import card_zenodo
 from mlstream.formats import load
 from mlstream.publishing.folder import publish, verify
 from mlstream.streams.card_model import FileCard
@@ -136,7 +134,7 @@ def test_what_croissant_refuses_is_listed_without_recommendations(monkeypatch: p
     pytest.importorskip("mlcroissant", reason="needs the extra `croissant`")
     described = json.loads(card_croissant(make_stream().card))
     described["recordSet"] = [{"@type": "cr:RecordSet", "@id": "a", "field": [{"@id": "a/b", "@type": "cr:Field"}]}]
-    monkeypatch.setattr("mlstream.cards.croissant_check.card_croissant", lambda _: json.dumps(described))
+    monkeypatch.setattr("mlstream.cards.hubs.card_croissant", lambda _: json.dumps(described))
     field, kind = list_croissant_errors(make_stream().card)
     assert "Field a/b does not define `source` or `value`" in field
     assert "does not specify a valid" in kind

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from mlstream.analysis.groups import group_runs
 from mlstream.analysis.pareto import pareto_front
-from mlstream.plotting.costs import name_boxes, place_names
+from mlstream.plotting.pareto_front import name_boxes, place_names
 from mlstream.reporting.charts import cost_charts
 from tests.mlstream.plotting.plotly_checks import require_valid
 from tests.mlstream.records.run_records import STRATEGIES, make_capped, make_failed, make_run

@@ -18,6 +18,7 @@ from mlstream.records.paths import run_path
 from mlstream.records.run_record import load_cards, load_run, load_runs, save_card, save_run
 from mlstream.records.run_result import to_score
 from tests.mlstream.evaluation.streams import Online, make_stream
+from tests.mlstream.records.run_records import make_run
 
 STREAM = make_stream(sizes=(9, 9, 9, 9))
 NOBODY = 65534
@@ -162,3 +163,9 @@ def test_cards_lie_beside_the_runs(tmp_path):
 def test_a_score_that_is_not_defined_is_null():
     assert to_score(math.nan) is None
     assert to_score(0.5) == 0.5
+
+
+def test_hidden_files_beside_records_are_not_records(tmp_path):
+    path = save_run(make_run(), tmp_path)
+    (path.parent / f"._{path.name}").write_bytes(b"\x00")
+    assert len(load_runs(tmp_path)) == 1

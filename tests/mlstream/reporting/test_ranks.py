@@ -7,7 +7,7 @@ import pytest
 from mlstream.analysis.comparison import compare_all, ranking_of
 from mlstream.analysis.groups import group_runs
 from mlstream.analysis.score_info import score_heading
-from mlstream.plotting.rank_diagrams import plan_diagram
+from mlstream.plotting.critical_difference import plan_diagram
 from mlstream.reporting.ranks import (
     draw_pairs,
     draw_ranks,

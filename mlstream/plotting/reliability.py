@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy.typing as npt
 
 from metrics import CalibrationCurve, calibration_curve
-from mlstream.plotting.matplotlib_parts import axes_below, axes_or_new, draw_legend, line_style, literal
+from mlstream.plotting.matplotlib_parts import Display, axes_below, draw_legend, line_style, literal
 from mlstream.plotting.styles import strategy_key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
 _SIZE = (5.5, 5.5)  # inches
@@ -21,10 +20,11 @@ _SIZE = (5.5, 5.5)  # inches
 _BELOW = 0.22
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(Display):
     """Shares of true cells over mean probabilities, a line each, above the numbers of cells.
 
     Calibrated probabilities lie on the diagonal. Use `from_predictions` to make it.
+    Options of `plot` are those of ``Axes.plot``, for all lines.
 
     Parameters
     ----------
@@ -52,31 +52,14 @@ class ReliabilityDisplay:
     [0.0, 1.0]
     """
 
-    ax_: Axes
     below_: Axes
-    figure_: Figure | SubFigure
     lines_: list[Line2D]
 
     def __init__(self, curves: Mapping[str, CalibrationCurve]) -> None:
         self.curves = curves
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure.
-        **kwargs
-            Options of ``Axes.plot``, for all lines.
-
-        Returns
-        -------
-        ReliabilityDisplay
-            This object, with `ax_`, `below_`, `figure_` and `lines_`.
-        """
-        self.ax_ = axes_or_new(ax, _SIZE, open_sides=True)
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax: Axes | None, **kwargs: Any) -> None:
+        self._begin(ax, _SIZE, open_sides=True)
         self.below_ = axes_below(self.ax_, _BELOW)
         self.ax_.axline((0.0, 0.0), slope=1.0, color="0.6", linewidth=1, zorder=0)
         self.lines_ = []
@@ -89,7 +72,6 @@ class ReliabilityDisplay:
         self.ax_.set(ylabel="Share of true cells", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         self.below_.set(xlabel="Mean probability", ylabel="Cells", yscale="log")
         draw_legend(self.ax_)
-        return self
 
     @classmethod
     def from_predictions(

@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics import recall, recall_at_budget
-from mlstream.plotting.matplotlib_parts import axes_or_new, draw_legend, line_style, literal, marker_style
+from mlstream.plotting.matplotlib_parts import Display, draw_legend, line_style, literal, marker_style
 from mlstream.plotting.styles import strategy_key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
 _SIZE = (6.5, 4.5)  # inches
@@ -25,10 +24,10 @@ _RANGE = 10
 Tables = Mapping[str, npt.ArrayLike]
 
 
-class AlarmBudgetDisplay:
+class AlarmBudgetDisplay(Display):
     """Recall over the number of alarms a period: a line per learner, and a marker where its own decisions are.
 
-    Use `from_predictions` to make it.
+    Use `from_predictions` to make it. Options of `plot` are those of ``Axes.plot``, for all lines.
 
     Parameters
     ----------
@@ -67,8 +66,6 @@ class AlarmBudgetDisplay:
     [0.1, 0.6]
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     lines_: list[Line2D]
     points_: list[Line2D]
 
@@ -92,23 +89,8 @@ class AlarmBudgetDisplay:
                 f"must be greater than 0. Got shape {self.recalls.shape} and {len(self.budgets)} budgets."
             )
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure.
-        **kwargs
-            Options of ``Axes.plot``, for all lines.
-
-        Returns
-        -------
-        AlarmBudgetDisplay
-            This object, with `ax_`, `figure_`, `lines_` and `points_`.
-        """
-        self.ax_ = axes_or_new(ax, _SIZE, open_sides=True)
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax: Axes | None, **kwargs: Any) -> None:
+        self._begin(ax, _SIZE, open_sides=True)
         self.lines_, self.points_ = [], []
         for place, (name, recalls) in enumerate(zip(self.names, self.recalls, strict=True)):
             key = strategy_key(name, place)
@@ -117,7 +99,6 @@ class AlarmBudgetDisplay:
                 self.points_ += self.ax_.plot(*self.decisions[name], **marker_style(key))
         self.ax_.set(xlabel=f"Alarms per {self.period_name}", ylabel="Recall", xscale="log", ylim=(0, 1.03))
         draw_legend(self.ax_)
-        return self
 
     @classmethod
     def from_predictions(

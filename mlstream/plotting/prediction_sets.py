@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 from metrics import set_coverage
 from metrics.validation import check_number, require_integer
-from mlstream.plotting.matplotlib_parts import axes_below, axes_or_new, draw_legend, line_style, literal
+from mlstream.plotting.matplotlib_parts import Display, axes_below, draw_legend, line_style, literal
 from mlstream.plotting.styles import strategy_key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
 _SIZE = (7.0, 5.0)  # inches
@@ -23,10 +22,11 @@ _SIZE = (7.0, 5.0)  # inches
 _BELOW = 0.4
 
 
-class PredictionSetsDisplay:
+class PredictionSetsDisplay(Display):
     """Coverage of prediction sets along a stream, a line each, above the mean number of open labels.
 
     The dashed line is the coverage that was promised. Use `from_predictions` to make it.
+    Options of `plot` are those of ``Axes.plot``, for all lines.
 
     Parameters
     ----------
@@ -62,9 +62,7 @@ class PredictionSetsDisplay:
     [0.88, 0.91]
     """
 
-    ax_: Axes
     below_: Axes
-    figure_: Figure | SubFigure
     lines_: list[Line2D]
 
     def __init__(
@@ -86,23 +84,8 @@ class PredictionSetsDisplay:
                 f"Got {list(self.coverages)} and {list(self.n_open)}, of shapes {sorted(shapes)}."
             )
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure.
-        **kwargs
-            Options of ``Axes.plot``, for all lines.
-
-        Returns
-        -------
-        PredictionSetsDisplay
-            This object, with `ax_`, `below_`, `figure_` and `lines_`.
-        """
-        self.ax_ = axes_or_new(ax, _SIZE, open_sides=True)
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax: Axes | None, **kwargs: Any) -> None:
+        self._begin(ax, _SIZE, open_sides=True)
         self.below_ = axes_below(self.ax_, _BELOW)
         self.ax_.axhline(1.0 - self.alpha, color="0.4", linewidth=1, linestyle="--", zorder=0)
         self.lines_ = []
@@ -113,7 +96,6 @@ class PredictionSetsDisplay:
         self.ax_.set(ylabel="Coverage")
         self.below_.set(xlabel="Row of the stream", ylabel="Open labels", ylim=(0, None))
         draw_legend(self.ax_)
-        return self
 
     @classmethod
     def from_predictions(

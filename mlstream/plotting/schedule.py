@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from mlstream.plotting import svg
-from mlstream.plotting.matplotlib_parts import inches_for, name_rows, new_panels
+from mlstream.plotting.matplotlib_parts import Display, inches_for, name_rows, new_panels
 from mlstream.plotting.plotly_parts import Chart, View, axis, category_axis, frame, safe
 from mlstream.plotting.styles import PAPER_COLOURS, distinct
 from mlstream.streams.card_model import StreamCard
@@ -141,3 +141,80 @@ def _bar(visit: Visit, scale: float, top: float) -> str:
         f'<rect x="{svg.LEFT + visit.start * scale:.2f}" y="{top + 4}" '
         f'width="{visit.size * scale:.2f}" height="{svg.LANE - 8}" fill="{_BAR}" stroke="white"/>'
     )
+
+
+class ScheduleDisplay(Display):
+    """The schedule of a stream: a lane per task, and a bar for each experience that holds rows of it.
+
+    Use `from_stream` to make it. Options of `plot` are those of ``Axes.broken_barh``, for all bars.
+
+    Parameters
+    ----------
+    shares : array-like of shape (n_experiences, n_tasks)
+        Share of the rows of each experience that are of each task: the heights of the bars.
+    experience_sizes : sequence of int
+        Rows of each experience.
+    task_names : sequence of str, optional
+        By default "task 0", "task 1" and so on.
+
+    Attributes
+    ----------
+    ax_ : Axes
+        The axes.
+    figure_ : Figure
+        The figure of these axes.
+    bars_ : list of PolyCollection
+        A bar for each task in each experience, in stream order.
+
+    Raises
+    ------
+    ValueError
+        If the shape of `shares` does not fit `experience_sizes` and `task_names`.
+
+    Examples
+    --------
+    >>> from mlstream.plotting import ScheduleDisplay
+    >>> display = ScheduleDisplay([[1, 0], [0, 1], [0.5, 0.5]], [100, 100, 80]).plot()
+    >>> len(display.bars_)
+    4
+    """
+
+    bars_: list[PolyCollection]
+
+    def __init__(
+        self, shares: npt.ArrayLike, experience_sizes: Sequence[int], *, task_names: Sequence[str] | None = None
+    ) -> None:
+        self.shares = np.asarray(shares, dtype=np.float64)
+        self.experience_sizes = experience_sizes
+        self.task_names = task_names
+        n_tasks = len(task_names) if task_names is not None else self.shares.shape[-1]
+        if self.shares.shape != (len(experience_sizes), n_tasks):
+            raise ValueError(
+                f"shares must have a row per experience and a column per task, ({len(experience_sizes)}, {n_tasks}). "
+                f"Got shape {self.shares.shape} instead."
+            )
+
+    def _draw(self, ax: Axes | None, **kwargs: Any) -> None:
+        names = self.task_names or [f"task {task}" for task in range(self.shares.shape[1])]
+        self._begin(ax, schedule_size(names))
+        self.bars_ = draw_schedule(self.ax_, self.shares, self.experience_sizes, names, **kwargs)
+
+    @classmethod
+    def from_stream(cls, stream: Stream, *, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw the schedule of a stream.
+
+        Parameters
+        ----------
+        stream : Stream
+            The stream.
+        ax, **kwargs
+            See `plot`.
+
+        Returns
+        -------
+        ScheduleDisplay
+            The display, drawn.
+        """
+        names = [task.name for task in stream.tasks]
+        display = cls(task_shares(stream), [len(experience) for experience in stream], task_names=names)
+        return display.plot(ax, **kwargs)

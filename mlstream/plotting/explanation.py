@@ -9,22 +9,22 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.validation import require_integer
-from mlstream.plotting.matplotlib_parts import axes_or_new, inches_for, literal
+from mlstream.plotting.matplotlib_parts import Display, inches_for, literal
 from mlstream.plotting.styles import PAPER_COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
-    from matplotlib.figure import Figure, SubFigure
 
 _WIDTH = 6.5  # inches
 _UP, _DOWN, _INK = PAPER_COLOURS[1], PAPER_COLOURS[0], PAPER_COLOURS[-1]
 
 
-class ExplanationDisplay:
+class ExplanationDisplay(Display):
     """Why a row has the score that it has: a bar for each of the largest contributions, from the base to the score.
 
     Each bar begins where the one above it ends. Use `from_explanation` to make it.
+    Options of `plot` are those of ``Axes.barh``.
 
     Parameters
     ----------
@@ -59,8 +59,6 @@ class ExplanationDisplay:
     [1.9, -0.4]
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     bars_: BarContainer
 
     def __init__(
@@ -76,26 +74,11 @@ class ExplanationDisplay:
                 f"Got shape {self.contributions.shape} instead."
             )
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure.
-        **kwargs
-            Options of ``Axes.barh``.
-
-        Returns
-        -------
-        ExplanationDisplay
-            This object, with `ax_`, `figure_` and `bars_`.
-        """
+    def _draw(self, ax: Axes | None, **kwargs: Any) -> None:
         places = np.arange(len(self.names))
         ends = self.base + np.cumsum(self.contributions)
         colours = [_UP if value >= 0 else _DOWN for value in self.contributions.tolist()]
-        self.ax_ = axes_or_new(ax, (_WIDTH, inches_for(len(self.names), minimum=2.5)), open_sides=True)
-        self.figure_ = self.ax_.figure
+        self._begin(ax, (_WIDTH, inches_for(len(self.names), minimum=2.5)), open_sides=True)
         options = {"color": colours, "height": 0.7, **kwargs}
         self.bars_ = self.ax_.barh(places, self.contributions, left=ends - self.contributions, **options)
         self.ax_.bar_label(self.bars_, [f"{value:+.3g}" for value in self.contributions.tolist()], padding=3)
@@ -115,7 +98,6 @@ class ExplanationDisplay:
         self.ax_.use_sticky_edges = False
         self.ax_.margins(x=0.15)
         self.ax_.set_xlabel(literal(self.score_name))
-        return self
 
     @classmethod
     def from_explanation(

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mlstream.diagnosis.diagnosis import Diagnosis
-from mlstream.plotting.label_frequency import label_figure
+from mlstream.plotting.labels import label_figure
 from mlstream.plotting.matplotlib_parts import write_png_and_svg
 from mlstream.plotting.matrices import co_occurrence_figure, task_distances_figure
 from mlstream.plotting.schedule import schedule_figure, task_shares

@@ -33,7 +33,7 @@ from mlstream.formats.key_files import keys_path
 from mlstream.formats.parquet_rows import StreamRows
 from mlstream.formats.table_io import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
-from mlstream.plotting.label_frequency import label_svg
+from mlstream.plotting.labels import label_svg
 from mlstream.plotting.schedule import schedule_svg
 from mlstream.publishing.presets import list_presets, make_preset
 from mlstream.publishing.source_tables import (

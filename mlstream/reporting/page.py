@@ -16,7 +16,7 @@ from mlstream.analysis.groups import Group
 from mlstream.analysis.score_info import score_heading
 from mlstream.analysis.transfer import Limits, Transfer, score_limits, transfer
 from mlstream.cards.terms import StatedTerms, stated_terms
-from mlstream.plotting.label_frequency import label_chart
+from mlstream.plotting.labels import label_chart
 from mlstream.plotting.plotly_parts import Chart
 from mlstream.plotting.schedule import schedule_chart
 from mlstream.plotting.styles import Key, strategy_key, task_keys

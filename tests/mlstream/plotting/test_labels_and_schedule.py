@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given
 
-from mlstream.plotting.label_frequency import label_chart, label_svg
+from mlstream.plotting.labels import label_chart, label_svg
 from mlstream.plotting.schedule import schedule_chart, schedule_svg
 from mlstream.streams.card_model import DriftCard, ExperienceCard
 from mlstream.streams.stream import Stream

@@ -191,7 +191,7 @@ def precision(
 
     Notes
     -----
-    tp / (tp + fp). What MOA's multi-label evaluator calls precision is the recall.
+    tp / (tp + fp). MOA's multi-label evaluator calls the recall precision.
 
     References
     ----------

@@ -48,7 +48,7 @@ _PHRASES |= {
     re.compile(r"\bdrawn (streams?|tables?|data)\b|\b(streams?|tables?|data) (is|are|was|were|can be) drawn\b"): _DRAWN,
 }
 # How many old findings of each are allowed.
-OLD = {_IS_NO: 37, _OF_LATE: 37, _THAT_OF: 3, _WHAT: 72, _DRAWN: 4, _ONE: 249}
+OLD = {_IS_NO: 37, _OF_LATE: 37, _THAT_OF: 3, _WHAT: 72, _DRAWN: 4, _ONE: 247}
 
 
 class Finding(NamedTuple):

@@ -30,13 +30,13 @@ def test_the_overview_is_for_several_streams():
 
 def test_what_did_not_finish_is_listed_with_its_reason():
     content = describe_runs(make_run(), make_failed("1NN", 1), make_capped("BR_HT"), make_run("NN_TL", status="failed"))
-    reasons = {one.run.strategy: (one.run.status, one.reason) for one in content["unfinished"]}
+    reasons = {one.record.strategy: (one.record.status, one.reason) for one in content["unfinished"]}
     assert reasons == {
         "1NN": ("failed", "ValueError: X must be finite."),
         "BR_HT": ("capped", "Stopped at the time cap of 10800.0 s after 1,200 of 1,692 rows."),
         "NN_TL": ("failed", "No reason was recorded."),
     }
-    tracebacks = {one.run.strategy: one.traceback for one in content["unfinished"]}
+    tracebacks = {one.record.strategy: one.traceback for one in content["unfinished"]}
     assert tracebacks["1NN"].startswith("Traceback")
     assert tracebacks["BR_HT"] == ""
     assert dict(content["counts"]) == {"done": 1, "failed": 2, "capped": 1}

@@ -19,6 +19,7 @@ from estimators.checks._check_data import (
 )
 from estimators.contract.base import StreamClassifier
 from estimators.contract.new_labels import set_choice
+from estimators.contract.traits import traits_of
 
 # numbers of labels as they appear: with them, rows of the stream
 _WIDTHS = (2, 3, 4)
@@ -89,7 +90,7 @@ def _parts() -> tuple[list[Rows], Rows]:
 def _rounding(estimator: StreamClassifier, dtype: np.dtype) -> float:
     """Return the rounding of probabilities of a type, or of the least precise learner inside."""
     inside = [estimator.get_params()[name] for name in learners_inside(estimator)]
-    is_single = any(getattr(learner, "_precision", None) == "float32" for learner in inside)
+    is_single = any(traits_of(learner).precision == "float32" for learner in inside)
     return _ROUNDING[np.dtype(np.float32) if is_single else dtype]
 
 

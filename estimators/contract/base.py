@@ -738,7 +738,8 @@ class StreamClassifier(Locked, KnownLabelScore, BaseEstimator):
             self.label_names_ = list(target.names)
 
     def _encode(self, Y: MatrixLike) -> Array:
-        if self._traits.takes_codes and isinstance(self._target, ClassTarget):
+        # in this order: traits may be worked out, and most targets are of labels
+        if isinstance(self._target, ClassTarget) and self._traits.takes_codes:
             return self._target.codes(Y)
         if isinstance(self._target, LabelTarget):
             return self._target.encode(Y, advise=partial(advise_growth, self))

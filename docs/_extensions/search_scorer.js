@@ -14,7 +14,7 @@ var Scorer = {
   term: 5,
   partialTerm: 2,
   score([page, , , , score]) {
-    const [query, words] = Search._parseQuery(document.querySelector('input[name="q"]').value);
+    const words = wordsOfQuery(document.querySelector('input[name="q"]').value);
     const { title, index, headings } = wordsOf(page);
     const found = [...words].map(
       (word) => (title.has(word) ? 12 : 0) + (index.has(word) ? 12 : 0) + (headings.has(word) ? 4 : 0),
@@ -23,6 +23,15 @@ var Scorer = {
     return score + whole + found.reduce((sum, points) => sum + points, 0) + (PLACES[page.split("/")[0]] ?? 0);
   },
 };
+
+// The stems of a query, found once for all of its results.
+const wordsOfQuery = (() => {
+  let last, words;
+  return (query) => {
+    if (query !== last) [last, words] = [query, Search._parseQuery(query)[1]];
+    return words;
+  };
+})();
 
 // The stems in the title of a page, in the entries of the index that name it as the main one, and in its headings.
 const wordsOf = (() => {

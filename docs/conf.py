@@ -28,10 +28,6 @@ extensions = [
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "auto_examples/**.ipynb", "auto_examples/**.py"]
 default_role = "obj"  # `names` in docstrings become links
-# Beside scores that wait to be measured again. The last page that is brought up to date takes these away.
-rst_epilog = """
-.. |earlier tasks| replace:: This was measured on tasks of an earlier clustering, which ``task_stream`` no longer makes.
-"""
 html_theme = "pydata_sphinx_theme"
 html_title = "mlstream"
 html_math_renderer = "mathml"

@@ -18,10 +18,10 @@ from estimators.checks._check_data import (
     fresh,
     learn,
     learners_inside,
-    loop,
     predictions,
     require,
     require_error,
+    require_loop_however_cut,
     require_same,
     same,
     spoilt,
@@ -282,16 +282,7 @@ def check_csr_equals_dense(estimator: StreamEstimator) -> None:
 def check_predict_then_fit_is_the_loop(estimator: StreamClassifier) -> None:
     """Check that ``predict_then_fit``, however cut, equals predicting and learning row by row."""
     A, B, test = stream().parts(20, 40)
-    looped = learn(fresh(estimator), A)
-    expected = loop(looped, B)
-    for size in (1, 7, 40):
-        learnt = learn(fresh(estimator), A)
-        parts = [learnt.predict_then_fit(B.X[i : i + size], B.Y[i : i + size]) for i in range(0, 40, size)]
-        predicted = tuple(np.concatenate(part) for part in zip(*parts, strict=True))
-        require(same(expected, predicted), f"chunks of {size} rows are predicted differently from the loop")
-        require(
-            same(predictions(looped, test), predictions(learnt, test)), f"chunks of {size} rows leave another state"
-        )
+    require_loop_however_cut(estimator, A, B, test)
 
 
 def check_no_row_sees_its_labels(estimator: StreamClassifier) -> None:

@@ -132,6 +132,21 @@ def require(holds: bool, otherwise: str) -> None:
         raise AssertionError(otherwise)
 
 
+def require_loop_however_cut(estimator: StreamClassifier, A: Rows, B: Rows, test: Rows) -> None:
+    """Raise unless ``predict_then_fit`` on B, after A, equals the loop over its rows, in chunks of any size."""
+    looped = learn(fresh(estimator), A)
+    expected = loop(looped, B)
+    n_rows = len(B.Y)
+    for size in (1, 7, n_rows):
+        learnt = learn(fresh(estimator), A)
+        parts = [learnt.predict_then_fit(B.X[i : i + size], B.Y[i : i + size]) for i in range(0, n_rows, size)]
+        predicted = tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+        require(same(expected, predicted), f"chunks of {size} rows are predicted differently from the loop")
+        require(
+            same(predictions(looped, test), predictions(learnt, test)), f"chunks of {size} rows leave another state"
+        )
+
+
 def require_error(call: Callable[[], object], otherwise: str) -> None:
     """Fail with a message unless the call raises ValueError."""
     try:

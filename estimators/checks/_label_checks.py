@@ -10,10 +10,10 @@ from estimators.checks._check_data import (
     fresh,
     learn,
     learners_inside,
-    loop,
     predictions,
     require,
     require_error,
+    require_loop_however_cut,
     same,
     stream,
 )
@@ -135,17 +135,7 @@ def check_unknown_labels_in_the_loop(estimator: StreamClassifier) -> None:
     A, B, test = stream().parts(20, 40)
     B, _ = _with_unknown_rows(_with_unknown_cells(B))
     _require_accepted(estimator, B)
-    looped = learn(fresh(estimator), A)
-    expected = loop(looped, B)
-    n_rows = len(B.Y)
-    for size in (1, 7, n_rows):
-        learnt = learn(fresh(estimator), A)
-        parts = [learnt.predict_then_fit(B.X[i : i + size], B.Y[i : i + size]) for i in range(0, n_rows, size)]
-        predicted = tuple(np.concatenate(part) for part in zip(*parts, strict=True))
-        require(same(expected, predicted), f"chunks of {size} rows are predicted differently from the loop")
-        require(
-            same(predictions(looped, test), predictions(learnt, test)), f"chunks of {size} rows leave another state"
-        )
+    require_loop_however_cut(estimator, A, B, test)
 
 
 def check_unknown_is_neither_value(estimator: StreamClassifier) -> None:
